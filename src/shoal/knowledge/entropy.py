@@ -14,8 +14,8 @@ times half their squares, which keeps them finite where counts leave no choice.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -103,8 +103,10 @@ class Strata:
     @classmethod
     def of(cls, table: Table, knowledge: Knowledge) -> Strata:
         """None of a model, or of knowledge from outside: nobody has counted their people."""
-        views = (one for one in knowledge.class_views if one.people is not None)
-        return cls(tuple(views), len(table.signatures))
+        if knowledge not in _strata:
+            views = (one for one in knowledge.class_views if one.people is not None)
+            _strata[knowledge] = cls(tuple(views), len(table.signatures))
+        return _strata[knowledge]
 
     def cases(self, of_signature: Floats) -> list[Floats]:
         """By view and stratum, of what there is of each signature."""
@@ -113,9 +115,11 @@ class Strata:
             kernels.add_to_strata(count, of_signature, view.index)
         return counts
 
-    def nested(self) -> Iterator[tuple[int, int, Ints]]:
+    @cached_property
+    def nested(self) -> list[tuple[int, int, Ints]]:
         """Views, and views with one attribute more, whose classes are parts of theirs: of which,
         is told of each class."""
+        found = []
         known = [frozenset(view.attributes) for view in self.views]
         place = {attributes: number for number, attributes in enumerate(known)}
         for fine, attributes in enumerate(known):
@@ -124,7 +128,8 @@ class Strata:
                     coarse, view = place[attributes - {one}], self.views[fine]
                     outer = np.zeros(len(view.distributions), np.int64)
                     outer[view.index] = self.views[coarse].index
-                    yield coarse, fine, outer
+                    found.append((coarse, fine, outer))
+        return found
 
 
 def leeway(cases: Floats) -> Floats:
@@ -182,6 +187,7 @@ def all_counts(table: Table, knowledge: Knowledge) -> AllCounts:
     return kept[table]
 
 
+_strata: WeakKeyDictionary[Knowledge, Strata] = WeakKeyDictionary()
 _kept: WeakKeyDictionary[Knowledge, WeakKeyDictionary[Table, AllCounts]] = WeakKeyDictionary()
 
 
@@ -202,13 +208,14 @@ def fit_groups(
     published = len(groups.signature)
     if missing is not None and missing.any():
         groups = _with_missing(groups, missing, known)
-    settled = _Settled.of(strata, known, groups)
+    counts = strata.cases(known)
+    settled = _Settled.of(strata, counts, groups)
     posterior, score = settled.posterior.copy(), np.full(strata.signatures, LEAST_SCORE)
     found = factors
     if settled.open.any():
         fit = _Fit.of(strata, settled)
         posterior[settled.open], score[fit.signature], found = fit.run(factors)
-    residual, off = _missed(strata, known, groups, posterior)
+    residual, off = _missed(strata, counts, groups, posterior)
     gone = np.zeros(strata.signatures)
     gone[groups.signature[published:]] = posterior[published:]
     return Believed(posterior[:published], gone, residual, off, score, found)
@@ -235,14 +242,14 @@ def _by_signature(strata: Strata, groups: Groups, of_line: Floats) -> Floats:
 
 
 def _missed(
-    strata: Strata, known: Floats, groups: Groups, posterior: Floats
+    strata: Strata, counts: list[Floats], groups: Groups, posterior: Floats
 ) -> tuple[float, float]:
     """By how much some count is missed at most: in cases, and in parts of its leeway."""
     held = np.bincount(_group_of(groups), groups.people * posterior, len(groups.cases))
     expected = strata.cases(_by_signature(strata, groups, posterior))
-    counts = np.concatenate([groups.cases, *strata.cases(known)])
-    over = np.abs(np.concatenate([held, *expected]) - counts)
-    return float(over.max(initial=0.0)), float((over / leeway(counts)).max(initial=0.0))
+    told = np.concatenate([groups.cases, *counts])
+    over = np.abs(np.concatenate([held, *expected]) - told)
+    return float(over.max(initial=0.0)), float((over / leeway(told)).max(initial=0.0))
 
 
 def _group_of(groups: Groups) -> Ints:
@@ -263,11 +270,11 @@ class _Settled:
     """The cases left to each group."""
 
     @classmethod
-    def of(cls, strata: Strata, known: Floats, groups: Groups) -> _Settled:
+    def of(cls, strata: Strata, left: list[Floats], groups: Groups) -> _Settled:
         """Whoever is settled leaves less to others, until nobody more is."""
         group, signature = _group_of(groups), groups.signature
         posterior, open_ = np.zeros(len(signature)), np.ones(len(signature), bool)
-        left, cases, nested = strata.cases(known), groups.cases.copy(), list(strata.nested())
+        cases = groups.cases
         while True:
             every = _by_signature(strata, groups, open_.astype(np.float64))
             there = np.flatnonzero(every)
@@ -275,9 +282,9 @@ class _Settled:
             told = np.zeros((2, len(there)), bool)
             for mine, count in zip(index, left, strict=True):
                 kernels.settle_strata(mine, count, people, *told)
-            for coarse, fine, outer in nested:
-                rest = left[coarse] - np.bincount(outer[1:], left[fine][1:], len(left[coarse]))
-                kernels.settle_rest(index[coarse], index[fine], rest, people, *told)
+            for coarse, fine, outer in strata.nested:
+                rest = left[coarse], left[fine], outer
+                kernels.settle_rest(index[coarse], index[fine], *rest, people, *told)
             never, always = np.zeros((2, strata.signatures), bool)
             never[there], always[there] = told
             inside = np.bincount(group, groups.people * open_, len(cases))
@@ -286,6 +293,8 @@ class _Settled:
             if not (out.any() or sure.any()):
                 return cls(groups, posterior, open_, left, cases)
             posterior[sure], open_ = 1.0, open_ & ~out & ~sure
+            if not sure.any():
+                continue
             cases = cases - np.bincount(group, groups.people * sure, len(cases)).astype(np.int64)
             taken = strata.cases(_by_signature(strata, groups, sure.astype(np.float64)))
             left = [count - some for count, some in zip(left, taken, strict=True)]

@@ -94,13 +94,16 @@ def by_logits(logit: Floats, sizes: Ints, count: int, posterior: Floats) -> floa
     tilt = tilted(logit, sizes, count)
     share, rest = np.empty(S), np.empty(S)
     variance, value = 0.0, -count * tilt
+    likely = False
     for s in range(S):
         share[s] = sigmoid(logit[s] + tilt)
+        likely = likely or share[s] > 0.5
         rest[s] = sigmoid(-logit[s] - tilt)
         variance += sizes[s] * share[s] * rest[s]
         value += sizes[s] * (max(0.0, logit[s] + tilt) - np.log(max(share[s], rest[s])))
     reach = int(WINDOW * np.sqrt(variance) + MARGIN)
-    g = np.empty(min(count + reach, tuples) + 1)
+    # What lies above the count is asked for where somebody is taken out downwards alone.
+    g = np.empty((min(count + reach, tuples) if likely else count) + 1)
     _poisson_binomial(share, rest, sizes, reach, g)
     low = max(0, count - reach)
     for s in range(S):

@@ -175,16 +175,27 @@ def settle_strata(index: Whole, cases: Floats, people: Floats, never: Bools, alw
 
 @kernel
 def settle_rest(
-    coarse: Whole, fine: Whole, cases: Floats, people: Floats, never: Bools, always: Bools
+    coarse: Whole,
+    fine: Whole,
+    cases: Floats,
+    inside: Floats,
+    outer: Ints,
+    people: Floats,
+    never: Bools,
+    always: Bools,
 ) -> None:
     """The same of whoever is in a stratum of one view and in no large class of a finer view: how
-    many `cases` are among them is a difference of counts."""
-    there = np.zeros(len(cases))
+    many cases are among them is a difference of counts. `cases` and those `inside` are of the
+    coarse and the fine strata; `outer`: which of the coarse ones each of the fine ones is in."""
+    there, within = np.zeros(len(cases)), np.zeros(len(cases))
+    for k in range(1, len(inside)):
+        within[outer[k]] += inside[k]
     for s in range(len(fine)):
         if fine[s] == 0:
             there[coarse[s]] += people[s]
     for s in range(len(fine)):
         if fine[s] == 0:
             k = coarse[s]
-            never[s] |= cases[k] < 0.5
-            always[s] |= cases[k] > there[k] - 0.5
+            rest = cases[k] - within[k]
+            never[s] |= rest < 0.5
+            always[s] |= rest > there[k] - 0.5

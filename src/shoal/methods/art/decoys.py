@@ -120,7 +120,7 @@ def _lacking_strata(
     ]
     for view, *of_view in zip(strata.views, *counts, strict=True):
         yield from _lacking_of(view.index, may, of_view, promise.r, crowd)
-    for coarse, fine, outer in strata.nested():
+    for coarse, fine, outer in strata.nested:
         rests = [
             of[coarse] - np.bincount(outer[1:], of[fine][1:], len(of[coarse])) for of in counts
         ]

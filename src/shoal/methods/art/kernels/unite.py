@@ -23,6 +23,8 @@ CLEARLY, LARGE = 1.0 + 1e-6, 1e200
 """Links that are above or below their limits by no less than this are so however sums are rounded,
 if these are no larger than the second, and no smaller than one over it."""
 
+TOTAL, TOP, LIKELIEST, STRONGEST = range(4)
+
 
 class Lines(NamedTuple):
     """Groups as lines of so many people of a kind."""
@@ -41,19 +43,11 @@ def choose(sure: Ints, best: Ints, lines: Lines, weights: Weights, taken: Bools)
     is not taken yet and with whom all are within their limits; -1 where none is."""
     G, W = len(lines.carriers), len(weights.through)
     sums, largest = np.zeros(G), 1
-    total, top, strongest = np.zeros((G, W)), np.zeros((G, W)), np.zeros((G, W))
-    likeliest = np.zeros((G, W))
     for g in range(G):
         for i in range(lines.start[g], lines.start[g + 1]):
             sums[g] += lines.number[i]
-            at = weights.at[lines.kind[i]]
-            for w in range(W):
-                c = weights.first[w] + at[weights.through[w]]
-                total[g, w] += weights.odds[c] * lines.number[i]
-                if weights.odds[c] > top[g, w]:
-                    top[g, w], likeliest[g, w] = weights.odds[c], weights.strength[c]
-                strongest[g, w] = max(strongest[g, w], weights.strength[c])
         largest = max(largest, int(sums[g]))
+    read, columns = np.zeros(G, np.bool_), np.zeros((G, W, 4))
     order, partner = np.arange(W), np.full(len(sure), -1)
     scratch = np.empty((5, 2 * largest))
     for i in range(len(sure)):
@@ -63,17 +57,22 @@ def choose(sure: Ints, best: Ints, lines: Lines, weights: Weights, taken: Bools)
                 break
             if taken[b] or a == b:
                 continue
+            for g in (a, b):
+                if not read[g]:
+                    _read(g, lines, weights, columns[g])
+                    read[g] = True
             carriers, fits = lines.carriers[a] + lines.carriers[b], True
             people = sums[a] + sums[b]
             for place in range(W):
                 w = order[place]
-                one = a if top[a, w] > top[b, w] else b
-                most, every = top[one, w], total[a, w] + total[b, w]
-                link = max(strongest[a, w], strongest[b, w]) * carriers * most / every
+                one = columns[a if columns[a, w, TOP] > columns[b, w, TOP] else b, w]
+                most, every = one[TOP], columns[a, w, TOTAL] + columns[b, w, TOTAL]
+                strongest = max(columns[a, w, STRONGEST], columns[b, w, STRONGEST])
+                link = strongest * carriers * most / every
                 if not link * (1.0 + MARGIN) > 1.0:
                     continue
                 even = (every - most) * (people - carriers) / ((people - 1.0) * carriers)
-                least = likeliest[one, w] * most / (most + even)
+                least = one[LIKELIEST] * most / (most + even)
                 if least > CLEARLY or not _fit(a, b, w, lines, weights, scratch):
                     fits = False
                     order[place], order[place // 2] = order[place // 2], w
@@ -82,6 +81,20 @@ def choose(sure: Ints, best: Ints, lines: Lines, weights: Weights, taken: Bools)
                 taken[a] = taken[b] = True
                 partner[i] = b
     return partner
+
+
+@search_part
+def _read(g: int, lines: Lines, weights: Weights, columns: Floats) -> None:
+    """What is known of a group, column by column: all odds, the largest and how strong it is, and
+    the largest strength."""
+    for i in range(lines.start[g], lines.start[g + 1]):
+        at = weights.at[lines.kind[i]]
+        for w in range(len(columns)):
+            c, one = weights.first[w] + at[weights.through[w]], columns[w]
+            one[TOTAL] += weights.odds[c] * lines.number[i]
+            if weights.odds[c] > one[TOP]:
+                one[TOP], one[LIKELIEST] = weights.odds[c], weights.strength[c]
+            one[STRONGEST] = max(one[STRONGEST], weights.strength[c])
 
 
 @search_kernel
@@ -117,15 +130,17 @@ def _fit(a: int, b: int, w: int, lines: Lines, weights: Weights, scratch: Floats
 def _link(odds: Floats, at: int, carriers: int, sums: Floats) -> tuple[float, bool]:
     """The posterior of somebody with the largest odds, but for rounding; and whether the sums that
     it takes are neither very small nor very large."""
-    now, then = sums[0], sums[1]
+    now, then, n = sums[0], sums[1], len(odds)
     for k in range(carriers + 1):
         now[k] = then[k] = 0.0
     now[0] = then[0] = 1.0
-    for i in range(len(odds)):
-        if i != at:
-            one = odds[i] / odds[at]
-            for k in range(carriers):
-                then[k + 1] = now[k + 1] + now[k] * one
-            now, then = then, now
+    for i in range(0, n, 2):  # two at a time
+        one = 0.0 if i == at else odds[i] / odds[at]
+        two = 0.0 if i + 1 == at or i + 1 == n else odds[i + 1] / odds[at]
+        both, product = one + two, one * two
+        then[1] = now[1] + now[0] * both
+        for k in range(2, carriers + 1):
+            then[k] = now[k] + now[k - 1] * both + now[k - 2] * product
+        now, then = then, now
     every = now[carriers - 1] + now[carriers]
     return now[carriers - 1] / every, 1.0 / LARGE < every < LARGE
