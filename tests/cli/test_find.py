@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -73,3 +74,17 @@ def test_plan_says_what_it_ran(place: Path, home: Path) -> None:
     assert untried.returncode == 3
     assert "r = 3 was not run to its end: --seconds gives it longer." in untried.stdout
     assert "found up to" not in untried.stdout
+
+
+def test_plan_begins_no_run_that_takes_longer_than_it_may(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shoal.planning.plan.PACE", 10)
+    monkeypatch.setattr("shoal.api.plan.try_r", lambda *_, **__: pytest.fail("it was begun"))
+    done = shoal_("plan", home / "table.csv", *SPEC)
+    assert done.returncode == 3
+    found = re.search(r"r = 3 was not run to its end, which takes about (\d+) s: ", done.stdout)
+    counted = re.search(r"with (\d+) different .* values; (\d+) views", done.stdout)
+    assert found is not None
+    assert counted is not None
+    assert int(found[1]) == round(int(counted[1]) * int(counted[2]) / 10) > 20

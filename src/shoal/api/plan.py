@@ -33,7 +33,8 @@ def plan(
         model: Outsiders also know what such a model of all QIs, fitted to other people, foretells
             of everybody. In Python also anything with fit and predict_proba.
         engine: Who counts the rows; Polars on this machine unless given.
-        seconds: How long the asked r and others are run; at 0 only what is impossible is known.
+        seconds: How long the asked r and others are run; at 0, and where one would take longer,
+            only what is impossible is known.
 
     Returns:
         Which r is impossible, which held when they were run, and what stands in the way.
@@ -59,7 +60,7 @@ def plan(
     check_groups(table)
     made = plan_table(table, knowledge=known)
     proven = made.impossible_above
-    if seconds <= 0 or (made.hopeless and proven is None):
+    if seconds <= 0 or made.run_seconds > seconds or (made.hopeless and proven is None):
         return made
     most = max(made.asked, made.largest_r) if proven is None else proven
     tried = try_r(table, known, seconds=seconds, most=most, engine=engine)

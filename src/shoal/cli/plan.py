@@ -103,7 +103,8 @@ def _reach(plan: Plan) -> str:
     failed = "; ".join(f"{', '.join(several)} {came}" for came, several in ran.items())
     said += f" (run: {failed})." if failed else "."
     if plan.exit_code == EXIT_CODES[None] and all(one.stopped for one in plan.tried):
-        said += f" r = {plan.asked:g} was not run to its end: --seconds gives it longer."
+        takes = f", which takes about {plan.run_seconds:.0f} s" if plan.run_seconds > 1 else ""
+        said += f" r = {plan.asked:g} was not run to its end{takes}: --seconds gives it longer."
     return said
 
 

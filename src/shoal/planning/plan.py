@@ -40,6 +40,9 @@ MAX_LOST = 0.05
 LARGE_R = 1000.0
 ADDED, BROKEN = 8, 1e-9
 """So many views join the linear program at once, if they ask for so much more than there is."""
+PACE = 1 << 17
+"""So many times views and combinations a run takes a second, more or less: Adult 2 s with five QIs,
+80 s with nine."""
 SHOWN_VIEWS = 5
 CLOSELY = 8
 """How many events, the tightest, are bounded by all views at once, and blocked by people who are
@@ -132,6 +135,11 @@ class Plan:
     def found(self) -> float | None:
         """The largest r that held when it was run."""
         return max((one.r for one in self.tried if one.robust), default=None)
+
+    @property
+    def run_seconds(self) -> float:
+        """About how long the asked r takes to run."""
+        return self.views * self.signatures / PACE
 
     @property
     def asked(self) -> float:
