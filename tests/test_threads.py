@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import shoal
 from shoal.data.datasets import HOSPITAL_EVENT, hospital
+
+NUMBER = "scipy_openblas_get_num_threads64_"
 
 
 def made(folder: Path, threads: int, monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
@@ -30,3 +36,28 @@ def made(folder: Path, threads: int, monkeypatch: pytest.MonkeyPatch) -> dict[st
 def test_threads_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone, crowd = (made(tmp_path / str(n), n, monkeypatch) for n in (1, 4))
     assert alone == crowd
+
+
+def test_products_are_made_by_one_thread_and_settings_put_back() -> None:
+    """In a program of its own, where nothing says how many threads there are."""
+    code = (
+        "import ctypes, numpy as np\n"
+        "from shoal.methods.art.threads import one_thread\n"
+        "library = ctypes.CDLL(np.linalg._umath_linalg.__file__)\n"
+        "number = library.scipy_openblas_get_num_threads64_\n"
+        "library.scipy_openblas_set_num_threads64_(3)\n"
+        "before = number()\n"
+        "try:\n"
+        "    with one_thread():\n"
+        "        inside = number()\n"
+        "        raise ValueError\n"
+        "except ValueError:\n"
+        "    print(inside, before == number())\n"
+    )
+    if not hasattr(ctypes.CDLL(np.linalg._umath_linalg.__file__), NUMBER):
+        pytest.skip("NumPy was built with another BLAS")
+    given = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=given, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["1", "True"]

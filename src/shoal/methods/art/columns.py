@@ -17,6 +17,7 @@ from shoal.methods.art.kernels.weights import (
     people_by_class,
 )
 from shoal.methods.art.masks import Block, Masks
+from shoal.methods.art.threads import one_thread
 
 FEATURES = 12
 """Principal components that tell who is alike."""
@@ -224,6 +225,7 @@ class Columns:
             np.minimum(least, mine, out=least)
         return np.asarray(1.0 / least)
 
+    @one_thread()
     def places(self, people: Ints) -> Singles:
         """kinds x features: the leading principal components of the log odds. What a column will be
         used is what public knowledge expects: the demand of those who will carry, over all odds."""
