@@ -110,3 +110,12 @@ def test_saving_beside_is_refused_and_nothing_public_tells_of_it(
     (tmp_path / "b-private" / PEOPLE).write_text("{")
     again = shoal.anonymize(frame, SPEC, seed=5)
     again.save(tmp_path / "a", private=tmp_path / "a-private", force=True)
+
+
+def test_a_text_that_many_cells_hold_is_hashed_as_if_it_stood_alone() -> None:
+    texts = ["HIV", None, "", " 7", "1e3", "7.0", "ü" * 20, "NaN"]
+    column = pl.Series("seen", texts * 40).sample(fraction=1, shuffle=True, seed=2)
+    often = people._of_column(column)
+    alone = [people._of_column(pl.Series("seen", [text], pl.String))[0] for text in column]
+    assert people.OFTEN * len(texts) < len(column)
+    np.testing.assert_array_equal(often, alone)

@@ -29,6 +29,8 @@ from shoal.wording import plain_percent
 PEOPLE = "people.json"
 FORMAT = "shoal-people/2"
 SAMPLE = 1_000
+HEAD, OFTEN = 1 << 14, 16
+"""Texts are hashed once each where of the first cells so many hold the same one."""
 HELD = 1 << 22
 """So many hashes are held at a time."""
 LEAST, MOST = 0.02, 0.9
@@ -81,10 +83,7 @@ class People:
         taking: list[_Taking] = []
         whole, rows = hashlib.sha256(), 0
         for frame in frames:
-            own = {
-                one.name: _mixed(_of_texts(pl.Series([one.name])) + _of_values(one))
-                for one in frame
-            }
+            own = {one.name: _of_column(one) for one in frame}
             taking = taking or list(_asked(frame.columns, spec))
             for one in taking:
                 one.take(sum((own[name] for name in one.columns), np.zeros(1, np.uint64)))
@@ -235,6 +234,17 @@ class _Taking:
         # Who has several rows is one person all the same.
         often = np.ones_like(often) if self.identifies else often
         return Sketch(self.columns, self.identifies, hashes[:SAMPLE], often[:SAMPLE])
+
+
+def _of_column(series: pl.Series) -> Hashes:
+    """A hash for each cell, by column and value; a text that many cells hold is hashed once."""
+    name, some = _of_texts(pl.Series([series.name])), series.head(HEAD)
+    if series.dtype != pl.String or OFTEN * some.n_unique() > len(some):
+        return _mixed(name + _of_values(series))
+    shown = series.drop_nulls().unique()
+    places = series.cast(pl.Enum(shown)).to_physical().cast(pl.UInt32).fill_null(len(shown))
+    hashes = _mixed(name + np.append(_of_values(shown), _MISSING))
+    return np.asarray(hashes[places.to_numpy()])
 
 
 def _of_values(series: pl.Series) -> Hashes:
