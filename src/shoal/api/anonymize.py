@@ -45,6 +45,8 @@ from shoal.release.tables import build_tables, check_names
 SEED_BITS = 62
 SOON = 50_000
 """Of tables of so many rows it is computed what another release of them adds."""
+AT_ONCE = 1 << 17
+"""Of so many rows it is recorded at a time who they are."""
 HOPELESS = ("r-impossible", "suppression-limit")
 """How a method says that there are too few people to hide somebody among."""
 
@@ -137,6 +139,8 @@ def anonymize(
         publish=True,
         progress=progress,
     )
+    if not others:
+        data = rows = None  # as large as all that follows
     check_names(table)
     check_columns(chosen, table)
     if after is not None:
@@ -276,7 +280,9 @@ def _rows(data: Any, engine: Engine) -> pl.DataFrame | Rows | None:
 
 
 def _some(rows: pl.DataFrame | Rows) -> Iterable[pl.DataFrame]:
-    return [rows] if isinstance(rows, pl.DataFrame) else rows.frames(rows.names)
+    if isinstance(rows, pl.DataFrame):
+        return rows.iter_slices(AT_ONCE)
+    return rows.frames(rows.names)
 
 
 def _others(
