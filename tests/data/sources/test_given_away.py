@@ -133,6 +133,16 @@ def test_what_a_spreadsheet_would_run_is_guarded_and_nothing_else() -> None:
         assert guarded_text(text) == guarded(pl.DataFrame({"t": [text]}))["t"][0]
 
 
+def test_columns_of_few_texts_are_written_as_texts_are(tmp_path: Path) -> None:
+    quoted = ["a,b", 'say "x"', "", " c", "two\nlines"]
+    for texts in (quoted, [*quoted, *RUN]):
+        coded = pl.Series("coded", [*texts, None], pl.Enum(texts)).to_frame()
+        plain = coded.with_columns(pl.col("coded").cast(pl.String))
+        for frame, name in ((coded, "coded.csv"), (plain, "plain.csv")):
+            write_table(frame, tmp_path / name)
+        assert (tmp_path / "coded.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
+
+
 @given(st.lists(st.text(st.sampled_from("=+-@\t\r'ab19.e ＝－,\"\n"), max_size=6), min_size=1))
 @settings(max_examples=400, deadline=None)
 def test_guarding_loses_nothing(texts: list[str]) -> None:

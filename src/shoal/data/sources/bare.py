@@ -66,21 +66,28 @@ def _coded(column: pl.Series) -> Any:
     return pa.DictionaryArray.from_arrays(_numbers(places, _missing(column)), _oldest(cells))
 
 
-def _bare(column: pl.Series) -> Any:
-    kind, missing = column.dtype, _missing(column)
-    if missing is None and kind in COPIED:
-        return _numbers(column.to_numpy().copy())
-    if isinstance(kind, pl.Enum) or kind == pl.Categorical:
-        places, cells = _numbered(column)
-    elif kind.is_numeric() or kind.is_temporal() or kind in (pl.String, pl.Boolean, pl.Null):
-        places = np.arange(len(column)) if missing is None else np.cumsum(~missing) - 1
-        cells = column.drop_nulls()
-    else:
+def check_cells(column: pl.Series) -> None:
+    """An InputError for a column that is not shown cell by cell."""
+    kind = column.dtype
+    plain = kind.is_numeric() or kind.is_temporal() or kind in (pl.String, pl.Boolean, pl.Null)
+    if not (plain or isinstance(kind, pl.Enum) or kind == pl.Categorical):
         raise InputError(
             "output-type",
             f'Column "{column.name}" holds {kind}, which is neither text nor numbers.',
             "Turn it into text or numbers, or leave it out.",
         )
+
+
+def _bare(column: pl.Series) -> Any:
+    check_cells(column)
+    kind, missing = column.dtype, _missing(column)
+    if missing is None and kind in COPIED:
+        return _numbers(column.to_numpy().copy())
+    if isinstance(kind, pl.Enum) or kind == pl.Categorical:
+        places, cells = _numbered(column)
+    else:
+        places = np.arange(len(column)) if missing is None else np.cumsum(~missing) - 1
+        cells = column.drop_nulls()
     return _oldest(cells).take(_numbers(places, missing))
 
 

@@ -46,9 +46,17 @@ def risky_texts(column: pl.Series) -> list[str]:
 def _changed(frame: pl.DataFrame, change: Callable[[pl.Expr], pl.Expr]) -> pl.DataFrame:
     names = pl.DataFrame({"name": frame.columns}, schema={"name": pl.String})
     shown = names.select(change(pl.col("name"))).to_series()
-    texts = [column.name for column in frame if _is_text(column)]
+    texts = [column.name for column in frame if _is_text(column) and not _stays(column, change)]
     changed = frame.with_columns(change(pl.col(name).cast(pl.String)).alias(name) for name in texts)
     return pl.DataFrame([column.alias(name) for column, name in zip(changed, shown, strict=True)])
+
+
+def _stays(column: pl.Series, change: Callable[[pl.Expr], pl.Expr]) -> bool:
+    """Whether none of the texts that a column may hold, where these are few, is another then."""
+    if not isinstance(column.dtype, pl.Enum):
+        return False
+    texts = column.dtype.categories.to_frame("text")
+    return texts.select(change(pl.col("text")).alias("text")).equals(texts)
 
 
 def _guarded(texts: pl.Expr) -> pl.Expr:

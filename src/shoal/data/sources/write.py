@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import polars as pl
 
-from shoal.data.sources.bare import bare, bare_arrow, coded_arrow
+from shoal.data.sources.bare import bare_arrow, check_cells, coded_arrow
 from shoal.data.sources.formats import FORMATS, file_kind, is_tabbed, unknown_kind
 from shoal.data.sources.guard import guarded
 from shoal.data.storage.replace import replace_file
@@ -78,7 +78,9 @@ def _writer(
     def text(part: pl.DataFrame) -> None:
         nonlocal begun
         separator = "\t" if is_tabbed(target) else ","
-        guarded(bare(part)).write_csv(out, separator=separator, include_header=not begun)
+        for column in part:
+            check_cells(column)
+        guarded(part).write_csv(out, separator=separator, include_header=not begun)
         begun = True
 
     def parquet(part: pl.DataFrame) -> None:
