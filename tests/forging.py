@@ -22,13 +22,13 @@ from shoal.release.typed import PACKAGE
 from shoal.release.verification.verify import verify
 
 
-def edit(folder: Path, change: Callable[[Any], None]) -> None:
+def edit(folder: Path, change: Callable[[Any], None], *, texts: bool = True) -> None:
     """Changes the certificate, and makes the rest of the folder fit."""
     file = folder / "certificate.json"
     content = json.loads(file.read_text(encoding="utf-8"))
     change(content)
     file.write_text(json.dumps(content), encoding="utf-8")
-    mend(folder)
+    mend(folder, texts=texts)
 
 
 def listed_anew(content: Any) -> None:

@@ -41,8 +41,9 @@ Without `--table` some parts are only seen to fit together:
 """
 
 REST = """
-README.txt, datapackage.json and the order of lines are compared if this version of shoal made
-them; those of other versions are taken on trust, and verify says so.
+datapackage.json and the order of lines are compared if this version of shoal made them, README.txt
+if these very sources did (`software` ends in their hash). Those of others are taken on trust, and
+verify says so; in any case each file has the hash that the certificate states.
 """
 
 

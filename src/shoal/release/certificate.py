@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal._version import __version__
+from shoal._version import software
 from shoal.auditing.checks import BEFORE_CHECKS, checks_of, verdict
 from shoal.auditing.findings import Judged
 from shoal.auditing.verdict import Audit
@@ -46,7 +46,7 @@ def make_certificate(
     with_event = int(copies[holding].sum())
     return {
         "format": FORMAT,
-        "software": f"shoal {__version__}",
+        "software": software(),
         "method": {"name": method, "parameters": dict(parameters), "claims": dict(grouping.claims)},
         "spec": public_spec(table.spec),
         **({"recoded": recoded_words(table.spec)} if table.spec.recode else {}),

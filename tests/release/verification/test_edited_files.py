@@ -13,7 +13,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from tests.forging import mend, refused
+from tests.forging import edit, mend, refused
 from tests.release.verification.small import FRAME, SPEC, saved
 
 
@@ -75,6 +75,42 @@ def test_no_file_can_be_changed(honest: Path, tmp_path: Path, file: str, change:
     assert refused(folder, table=FRAME)
     assert refused(folder) or needs_table
     assert refused(folder, private=honest / "private")
+
+
+@pytest.fixture
+def reworded(honest: Path, tmp_path: Path) -> Path:
+    """A release that earlier code of this version wrote, in other words."""
+    folder = Path(shutil.copytree(honest / "release", tmp_path / "release"))
+    text = (folder / "README.txt").read_text("utf-8")
+    (folder / "README.txt").write_text(text.replace("Nobody is left out. ", "All are here. "))
+    edit(folder, lambda told: told.update(software=told["software"][:-1]), texts=False)
+    return folder
+
+
+def test_what_earlier_code_wrote_in_other_words_is_confirmed(honest: Path, reworded: Path) -> None:
+    for table in (None, FRAME):
+        found = shoal.verify(reworded, table)
+        assert found.confirmed, found
+        assert "README.txt, which other code wrote" in found.on_trust
+    assert "README.txt" not in str(shoal.verify(honest / "release").on_trust)
+
+
+def test_a_page_of_earlier_code_belongs_to_its_certificate(honest: Path, reworded: Path) -> None:
+    """Whose hash is not mended is refuted; whose is, by the private folder."""
+    assert refused(reworded, private=honest / "private")
+    text = (reworded / "README.txt").read_text("utf-8")
+    (reworded / "README.txt").write_text(text.replace("300", "301"), "utf-8")
+    assert refused(reworded)
+
+
+@pytest.mark.parametrize("figure", ["300 people", "2-robust", "20 rows"])
+def test_a_page_with_other_figures_is_refuted(honest: Path, tmp_path: Path, figure: str) -> None:
+    folder = Path(shutil.copytree(honest / "release", tmp_path / "release"))
+    text = (folder / "README.txt").read_text("utf-8")
+    assert figure in text
+    (folder / "README.txt").write_text(text.replace(figure, f"1{figure}"), "utf-8")
+    mend(folder, texts=False)
+    assert refused(folder)
 
 
 def test_no_file_can_be_added(honest: Path, tmp_path: Path) -> None:

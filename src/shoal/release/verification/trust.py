@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from shoal.errors import InputError
 from shoal.release.signing import fingerprint, fits, public_key, read_signatures
 from shoal.release.verification.files import Claim
-from shoal.release.verification.texts import same_software
+from shoal.release.verification.texts import same_software, same_words
 from shoal.wording import REFERENCE
 
 
@@ -97,4 +97,6 @@ def taken_on_trust(
         words.append("which values were changed")
     if not same_software(dict(certificate)):
         words.append("pages, order and spelling, which are another version's")
+    elif not same_words(dict(certificate)):
+        words.append("README.txt, which other code wrote")
     return tuple(words)
