@@ -218,6 +218,10 @@ def test_who_is_certain_by_a_weight_of_an_older_version_is_told(
         chain=[tmp_path / "first"],
     )
     assert found.confirmed, found
+    both = [tmp_path / "first", tmp_path / "second"]
+    audited = shoal.audit_releases(frame.sample(fraction=1.0, shuffle=True), both, earlier=1)
+    told = second.audit.releases
+    assert (audited.told, audited.told_certain) == (told.told, told.told_certain)
 
 
 def heaviest(made: shoal.Release) -> float:

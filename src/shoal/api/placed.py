@@ -6,14 +6,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from shoal.arrays import Ints
+from shoal.arrays import Floats, Ints
 from shoal.errors import InputError
 from shoal.release.ledger import CHAIN, Line, whose
 from shoal.wording import people as counted_people
+
+
+class Told(NamedTuple):
+    """What one release says of some people."""
+
+    gid: Ints
+    """-1 where it does not publish them."""
+    weight: Floats | None
+    """What they count as, where it says so."""
+
+    @classmethod
+    def of(cls, told: pl.DataFrame) -> Told:
+        """From a gid and, if it has weights, the weight of each."""
+        gid, *weight = (told[name] for name in told.columns)
+        known = weight[0].fill_null(np.nan).to_numpy() if weight else None
+        return cls(gid.fill_null(-1).cast(pl.Int64).to_numpy(), known)
+
+    def of_more(self, more: int) -> Told:
+        """The same with as many behind whom it does not publish."""
+        nobody = np.full(more, np.nan)
+        weight = None if self.weight is None else np.append(self.weight, nobody)
+        return Told(np.append(self.gid, np.full(more, -1)), weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +46,8 @@ class Placed:
     frame: pl.DataFrame
     rows: int
     """How many are the table's."""
-    gids: Sequence[Ints | None]
-    """Of each release the gid of each of them, -1 where it does not publish them; None for a
-    release without a ledger."""
+    told: Sequence[Told | None]
+    """What each release says of each of them; None for a release without a ledger."""
 
     @property
     def more(self) -> int:
@@ -36,10 +58,10 @@ def place(frame: pl.DataFrame, privates: Sequence[Path | None], columns: Sequenc
     """By the ledgers in private folders. Of whom a ledger has, what was published of them counts,
     and whoever has left is there too; `columns` must be known of everybody."""
     rows, known = frame.height, dict[str, pl.Series]()
-    gids = list[Ints | None]()
+    told = list[Told | None]()
     for private in privates:
         if private is None or not (private / CHAIN).is_file():
-            gids.append(None)
+            told.append(None)
             continue
         ledger = Line.read(private)
         who = known.get(ledger.key)
@@ -69,15 +91,11 @@ def place(frame: pl.DataFrame, privates: Sequence[Path | None], columns: Sequenc
         _refuse_unknown(left.height, ledger, columns, others=frame.height - rows, private=private)
         known = {key: one.extend_constant(None, left.height) for key, one in known.items()}
         known[ledger.key] = pl.concat([who, left[ledger.who]])
-        gids = [None if one is None else _longer(one, left.height) for one in gids]
-        gids.append(np.append(found[ledger.gid].fill_null(-1), left[ledger.gid]).astype(np.int64))
+        told = [one and one.of_more(left.height) for one in told]
+        told.append(Told.of(pl.concat([found.select(ledger.told), left.select(ledger.told)])))
         more = left.select(pl.col(name).cast(frame.schema[name]) for name in ledger.columns)
         frame = pl.concat([frame, more], how="diagonal")
-    return Placed(frame, rows, gids)
-
-
-def _longer(gid: Ints, more: int) -> Ints:
-    return np.append(gid, np.full(more, -1, np.int64))
+    return Placed(frame, rows, told)
 
 
 def _refuse_unknown(

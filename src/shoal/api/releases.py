@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.api.inputs import Known, frame_of, spec_of
-from shoal.api.placed import place
+from shoal.api.placed import Told, place
 from shoal.api.released import align, aligned_own, is_own, private_of, spec_of_own
+from shoal.arrays import Floats
 from shoal.auditing.adversaries.adversary import BOTH
 from shoal.auditing.adversaries.joint import JOINT_BUDGET
 from shoal.auditing.align import Aligned
@@ -115,9 +116,9 @@ def shown_together(
     asked = asked.with_(identifiers=()) if placed.more else asked
     aligned = [
         _aligned(frame, one, asked, key)
-        if gid is None
-        else aligned_own(placed.frame, load(Path(one)), gid)
-        for one, gid in zip(releases, placed.gids, strict=True)
+        if told is None
+        else aligned_own(placed.frame, load(Path(one)), told.gid)
+        for one, told in zip(releases, placed.told, strict=True)
     ]
     spelt = any(one.table.spec.publish_members for one in aligned)
     table = Table.from_frame(placed.frame, asked.with_(publish_members=spelt, k=None))
@@ -131,10 +132,19 @@ def shown_together(
                 "rows of people.",
             )
     return table, [
-        shown_by(one.table, one.grouping, one.rows).of_more(table.rows)
-        for one in aligned
+        shown_by(one.table, one.grouping, one.rows, _weights(private, told, one.table)).of_more(
+            table.rows
+        )
+        for one, private, told in zip(aligned, privates, placed.told, strict=True)
         if one.rows is not None
     ]
+
+
+def _weights(private: Path | None, told: Told | None, table: Table) -> Floats | None:
+    """What each row counts as in a release of shoal's, by its ledger or by its private folder."""
+    if told is not None:
+        return told.weight
+    return None if private is None else rows_recorded(private, table)[1]
 
 
 def pair_words(rows: Any, other: Met, made: Release) -> str:
@@ -147,15 +157,15 @@ def pair_words(rows: Any, other: Met, made: Release) -> str:
         _refuse_unlike([made.spec, before.spec])
         spec = _of_all([made.spec, before.spec]).with_(identifiers=(), k=None)
         table = Table.from_frame(rows, spec)
-        gid, _ = rows_recorded(other.private, Table.from_frame(rows, before.spec))
+        gid, weight = rows_recorded(other.private, Table.from_frame(rows, before.spec))
         aligned = aligned_own(rows, before, gid)
         if aligned.table.members.labels != table.members.labels or aligned.rows is None:
             return ""
         mine = made.made
         assert mine.dealt is not None, "rows are at hand"
         shown = [
-            shown_by(aligned.table, aligned.grouping, aligned.rows),
-            shown_by(mine.table, mine.grouping, mine.dealt.group),
+            shown_by(aligned.table, aligned.grouping, aligned.rows, weight),
+            shown_by(mine.table, mine.grouping, mine.dealt.group, mine.dealt.weight),
         ]
         found = judge_releases(table, shown)
     except InputError:

@@ -245,19 +245,22 @@ class Line:
     key: str
     column: str | None
     people: pl.DataFrame
-    """Who was published, with what of them, and the gid of their group."""
+    """Who was published, with what of them, the gid of their group and, if they have one, their
+    weight."""
     who: str
-    gid: str
+    told: tuple[str, ...]
+    """The columns of gid and weight."""
     columns: tuple[str, ...]
     """What it has of everybody."""
 
     @classmethod
     def read(cls, private: Path) -> Line:
         plain, lines = read_ledger(private)
-        who, gid, *others = _names(lines.columns)
-        own = tuple(name for name in lines.columns if name not in (who, gid, *others))
-        people = lines.filter(pl.col(gid) >= 0).select(*own, who, gid)
-        return cls(plain["key"], plain["column"], people, who, gid, own)
+        who, gid, pooled, weight, before = _names(lines.columns)
+        told = tuple(name for name in (gid, weight) if name in lines.columns)
+        own = tuple(name for name in lines.columns if name not in (who, *told, pooled, before))
+        people = lines.filter(pl.col(gid) >= 0).select(*own, who, *told)
+        return cls(plain["key"], plain["column"], people, who, told, own)
 
 
 def whose(frame: pl.DataFrame, ledger: Line) -> pl.Series:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.api.releases import shown_together
 from shoal.auditing.releases import Shown, judge_releases
 from shoal.data.datasets import HOSPITAL_EVENT, HOSPITAL_QI, HOSPITAL_SENSITIVE, hospital
 from tests.cli.program import refused, shoal_
@@ -74,6 +75,22 @@ def test_what_was_told_before_is_not_held_against_a_release_that_adds_nothing(
     assert found.told == whole.above + whole.undecided > 0
     assert found.told_certain == whole.certain > 0
     assert shoal.audit_releases(frame, twice, earlier=1).robust is False
+
+
+def test_what_people_count_as_is_read_where_no_ledger_tells_it(
+    frame: pl.DataFrame, spec: shoal.Spec, twice: tuple[Path, Path]
+) -> None:
+    table, both = shown_together(frame, twice)
+    for folder, one in zip(twice, both, strict=True):
+        made = shoal.Release.load(folder)
+        assert made.weight is not None
+        assert one.weight is not None
+        published = made.qi[made.weight].drop_nulls().to_numpy()
+        assert np.allclose(np.sort(one.weight[~np.isnan(one.weight)]), np.sort(published))
+    alone = judge_releases(table, both)
+    heavy = both[0]._replace(weight=np.where(np.isnan(both[0].weight), np.nan, 1.0))
+    found = judge_releases(table, [heavy, both[1]])
+    assert found.certain > alone.certain
 
 
 def test_files_of_other_tools_meet(frame: pl.DataFrame, spec: shoal.Spec) -> None:

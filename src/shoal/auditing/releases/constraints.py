@@ -41,11 +41,15 @@ class Shown(NamedTuple):
         return self._replace(
             group=np.append(self.group, np.full(more, -1, np.int32)).astype(np.int32),
             value=np.append(self.value, np.zeros(more, np.int32)).astype(np.int32),
+            weight=None if self.weight is None else np.append(self.weight, np.full(more, np.nan)),
         )
 
 
-def shown_by(table: Table, grouping: Grouping, rows: IntArray) -> Shown:
-    """A grouping that was dealt to the rows of its table: `rows` has the group of each."""
+def shown_by(
+    table: Table, grouping: Grouping, rows: IntArray, weight: Floats | None = None
+) -> Shown:
+    """A grouping that was dealt to the rows of its table: `rows` has the group of each, `weight`
+    what each counts as, if that is published."""
     kept = np.flatnonzero(rows >= 0)
     by_row = kept[np.argsort(rows[kept], kind="stable")]
     group, line = grouping.lines.entries(Ragged.of_lengths(grouping.copies).owner)
@@ -58,7 +62,7 @@ def shown_by(table: Table, grouping: Grouping, rows: IntArray) -> Shown:
             "The rows of a release are not in the groups that it publishes.",
             "Give the table that the release was made of.",
         )
-    return Shown(table, rows, value)
+    return Shown(table, rows, value, weight)
 
 
 @dataclass(frozen=True, eq=False)
