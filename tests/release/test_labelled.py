@@ -82,6 +82,60 @@ def test_pandas_reads_what_stata_is_given(surveyed: Release, tmp_path: Path) -> 
         assert theirs.cast(kinds).equals(ours.cast(kinds))
 
 
+HAVEN = r"""
+suppressPackageStartupMessages(library(haven))
+for (name in c("qi", "sensitive")) {
+  file <- paste(name, commandArgs(TRUE)[1], sep = ".")
+  read <- if (endsWith(file, "sav")) read_sav(file) else read_dta(file)
+  for (column in names(read)) {
+    values <- read[[column]]
+    labels <- attr(values, "labels")
+    told <- c(name, column, attr(values, "label"), sum(is.na(values)), sum(values, na.rm = TRUE))
+    labelled <- paste(sprintf("%g", labels), names(labels), sep = "=")
+    cat(paste(c(told, if (length(labels)) sort(labelled)), collapse = "\t"), "\n", sep = "")
+  }
+}
+"""
+
+
+def _has_haven() -> bool:
+    asked = ["Rscript", "-e", "quit(status = !requireNamespace('haven', quietly = TRUE))"]
+    return which("Rscript") is not None and subprocess.run(asked, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("format", LABELLED)
+def test_r_reads_the_same_codes_and_labels(surveyed: Release, format: str, tmp_path: Path) -> None:
+    if not _has_haven():
+        pytest.skip("needs R and its package haven")
+    folder = saved(surveyed, tmp_path, format)
+    (tmp_path / "read.R").write_text(HAVEN, encoding="utf-8")
+    run = ["Rscript", tmp_path / "read.R", format]
+    done = subprocess.run(run, cwd=folder, capture_output=True, text=True, check=True)
+    import pyreadstat
+
+    read = pyreadstat.read_dta if format == "dta" else pyreadstat.read_sav
+    expected = []
+    for name in ("qi", "sensitive"):
+        frame, said = read(folder / f"{name}.{format}", output_format="polars")
+        for column in frame:
+            title = said.column_names_to_labels[column.name]
+            labels = said.variable_value_labels.get(column.name, {})
+            told = [name, column.name, *([title] if title else []), column.null_count()]
+            labelled = sorted(f"{code:g}={label}" for code, label in labels.items())
+            expected.append(([str(one) for one in told], float(column.sum()), labelled))
+    found = []
+    for line in done.stdout.splitlines():
+        told, labelled = line.split("\t"), [one for one in line.split("\t") if "=" in one]
+        told = told[: len(told) - len(labelled)]
+        found.append((told[:-1], pytest.approx(float(told[-1]), rel=1e-5), sorted(labelled)))
+    assert expected == found
+    assert [column for (_, column, *_), *_ in expected] == [
+        *("gid", "V2", "V3", "weight"),
+        *("gid", "V4", "count"),
+    ]
+    assert sum(bool(labelled) for *_, labelled in expected) == 3
+
+
 @pytest.mark.skipif(which("pspp") is None, reason="needs PSPP")
 @pytest.mark.parametrize("name", [*RELEASES, "surveyed"])
 def test_syntax_counts_as_shoal_does(name: str, surveyed: Release, tmp_path: Path) -> None:
