@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -305,6 +307,29 @@ def test_the_emulator_of_azure_is_named_in_short(
         assert [one.partition("=")[0] in brought.EMULATOR for one in told] == [True] * 3
         here = dict(one.partition("=")[::2] for one in told)
         monkeypatch.setattr(brought, "EMULATOR", here)
+        assert read_table("az://clinic/t.csv").rows() == ROWS
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the program of Azure is a script here")
+def test_a_login_of_azure_is_asked_for_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acct/clinic").mkdir(parents=True)
+    write(tmp_path / "acct/clinic/t.csv", TEXT)
+    told = {
+        "accessToken": "TOKEN",
+        "expiresOn": "2099-01-01 00:00:00.000000",
+        "expires_on": 4070908800,
+    }
+    (tmp_path / "az").write_text(f"#!/bin/sh\necho '{json.dumps(told)}'\n")
+    (tmp_path / "az").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    secret, public = certified(tmp_path)
+    for name in ("SSL_CERT_FILE", "CURL_CA_BUNDLE"):
+        monkeypatch.setenv(name, str(public))
+    with served(tmp_path, Blobs, secret=secret) as address:
+        there = f"AccountName=acct;BlobEndpoint={address}/acct"
+        monkeypatch.setenv("AZURE_STORAGE_CONNECTION_STRING", there)
         assert read_table("az://clinic/t.csv").rows() == ROWS
 
 
