@@ -210,6 +210,12 @@ def test_a_node_of_a_hierarchy(tmp_path: Path) -> None:
             "value-missing",
             'The protected value ">60K" never occurs in "x" (did you mean ">50K"?).',
         ),
+        (
+            [5, 20, 20],
+            ["20 mg"],
+            "value-missing",
+            'The protected value "20 mg" never occurs in "x"; "20" occurs 2 times.',
+        ),
         (CODES, ["W*"], "value-missing", 'The protected value "W*" never occurs in "x".'),
         (
             CODES,

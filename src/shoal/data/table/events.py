@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -197,8 +198,9 @@ class _Beside:
         if ordered and self.scale is not None:
             places = sorted(self.scale.places, key=self.scale.places.__getitem__)
             return f", which reaches from {places[0]} to {places[-1]}" if places else ""
-        wanted = skeleton(text)
-        alike = [code for code, one in enumerate(self.column.labels) if skeleton(one) == wanted]
+        bare = self.equal(re.sub(r"^[^\d.-]+|[^\d.]+$", "", text))  # a unit is no part of numbers
+        wanted = {skeleton(one) for one in (text, *bare)}
+        alike = [code for code, one in enumerate(self.column.labels) if skeleton(one) in wanted]
         if not alike:
             unordered = ", whose values are neither numbers nor dates" if ordered else ""
             return nearest(text, self.known) or unordered
