@@ -15,7 +15,8 @@ from shoal.auditing.findings import Judged
 from shoal.errors import InputError
 from shoal.plain import plain
 from shoal.release import Release
-from shoal.release.folder import README, data_package, sha256, table_files
+from shoal.release.folder import README, data_package, table_files
+from shoal.release.pair import sha256
 from shoal.release.readme import readme_text
 from shoal.release.stated import as_json
 from shoal.release.typed import PACKAGE

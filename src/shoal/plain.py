@@ -78,5 +78,13 @@ def _hints(kind: type) -> dict[str, Any]:
     return {one.name: hints[one.name] for one in fields(kind)}
 
 
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; no name in it may stand twice, for readers would take one or the other."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
 def _left_out(one: Any, value: Any) -> bool:
     return "unsaid" in one.metadata and getattr(value, one.name) is None

@@ -6,7 +6,6 @@ folder or none. What must stay inside goes to a folder of its own; the two are m
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +21,15 @@ from shoal.file_names import CERTIFICATE
 from shoal.release import GID, Release
 from shoal.release.labelled import LABELLED, Labelled
 from shoal.release.ledger import write_chain
-from shoal.release.pair import PAIR, SEED, belong_together, files_of, name_release, parts_among
+from shoal.release.pair import (
+    PAIR,
+    SEED,
+    belong_together,
+    files_of,
+    name_release,
+    parts_among,
+    sha256,
+)
 from shoal.release.people import beside, met, refuse_met
 from shoal.release.private import facts_of, keep_ledger, keeper, save_private, whose_people
 from shoal.release.readme import readme_text
@@ -153,9 +160,9 @@ def load(path: Path) -> Release:
         name: read_runs([path / one for one in files_of(path, files[name])], fields.get(name, {}))
         for name in LARGE
     }
-    tables = {
-        name: read_published(path / file, fields.get(name, {}))
-        for name, file in files.items()
+    small = {
+        name: read_published(path / files[name], fields.get(name, {}))
+        for name in files
         if name not in LARGE
     }
     return Release(
@@ -164,8 +171,8 @@ def load(path: Path) -> Release:
         qi_held=large["qi"][0],
         sensitive_held=large["sensitive"][0],
         written={name: cells for name, (_, cells) in large.items()},
-        members=tables["members"],
-        ranges=tables.get("ranges"),
+        members=small["members"],
+        ranges=small.get("ranges"),
         certificate={key: value for key, value in certificate.items() if key != "files"},
         loaded_from=Path(files["qi"]).suffix[1:],
         parted=parts_among(certificate["files"]),
@@ -179,12 +186,6 @@ def table_files(names: Iterable[str]) -> dict[str, str]:
     tops = (name.partition("/")[0] for name in names)
     found = {Path(name).stem: name for name in tops if name.endswith(kinds)}
     return {name: found[name] for name in TABLES if name in found}
-
-
-def sha256(path: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def data_package(release: Release, names: dict[str, str]) -> dict[str, Any]:
@@ -242,7 +243,7 @@ def _write_tables(release: Release, folder: Path, format: str) -> dict[str, str]
         for name, file in names.items():
             Labelled(release).write(name, folder / file)
         return names
-    for name, runs in (("qi", release.qi_runs), ("sensitive", release.sensitive_runs)):
+    for name, runs in release.large.items():
         write(runs, folder / names[name])
     for name, frame in release.small_frames.items():
         write_table(frame, folder / names[name])

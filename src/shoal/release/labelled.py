@@ -53,11 +53,9 @@ class Labelled:
     def codes(self, name: str) -> dict[str, Codes]:
         """The numbers of a table's texts, by column. Values that had numbers in the original table
         keep them."""
-        release = self.release
-        large = {"qi": release.qi_runs, "sensitive": release.sensitive_runs}
-        frame = large[name].lines if name in large else release.small_frames[name]
-        texts = [one for one in frame if one.dtype in (pl.String, pl.Enum, pl.Categorical)]
-        recipes = dict(release.spec.recode) if name in large else {}
+        large, frames = self.release.large, self.release.parts
+        texts = [one for one in frames[name] if one.dtype in (pl.String, pl.Enum, pl.Categorical)]
+        recipes = dict(self.release.spec.recode) if name in large else {}
         return {
             one.name: codes_of(one, _known(recipes[one.name].labels if one.name in recipes else ()))
             for one in texts
@@ -65,9 +63,7 @@ class Labelled:
 
     def write(self, name: str, path: Path) -> None:
         """One table."""
-        frames = {"qi": self.release.qi, "sensitive": self.release.sensitive}
-        frame = frames.get(name, self.release.small_frames.get(name))
-        assert frame is not None
+        frame = self.release.frames[name]
         titles = dict(self.release.spec.titles)
         renamed = {one: self.names.get(one, one) for one in frame.columns}
         codes = self.codes(name)

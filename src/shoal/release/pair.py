@@ -18,6 +18,11 @@ SEED = "seed.json"
 PAIR = "release.json"
 
 
+def by_row(private: str | Path | None) -> bool:
+    """Whether a private folder says which row is in which group."""
+    return private is not None and (Path(private) / ROW_GROUPS).is_file()
+
+
 def has_record(private: Path) -> bool:
     """Whether a folder says who is in which group, by row or by cell."""
     return any((private / name).is_file() for name in (ROW_GROUPS, CELL_GROUPS))
@@ -25,7 +30,7 @@ def has_record(private: Path) -> bool:
 
 def name_release(private: Path, release: Path) -> None:
     """Writes into the private folder to which release it belongs."""
-    named = json.dumps({"certificate": _digest(release)}, indent=2)
+    named = json.dumps({"certificate": sha256(release / CERTIFICATE)}, indent=2)
     (private / PAIR).write_text(named + "\n", encoding="utf-8")
 
 
@@ -38,7 +43,7 @@ def belong_together(release: Path, private: Path) -> bool:
         named = json.loads((private / PAIR).read_text(encoding="utf-8"))["certificate"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return False
-    return bool(named == _digest(release))
+    return bool(named == sha256(release / CERTIFICATE))
 
 
 def is_recorded(private: str | Path | None) -> bool:
@@ -56,8 +61,10 @@ def refuse_strangers(release: Path, private: Path) -> None:
         )
 
 
-def _digest(release: Path) -> str:
-    return hashlib.sha256((release / CERTIFICATE).read_bytes()).hexdigest()
+def sha256(path: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 # Tables of a release that are folders of parts: one after the other, these are the table.

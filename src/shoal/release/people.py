@@ -23,6 +23,7 @@ from shoal.data.spec import Spec
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.release.ledger import CHAIN
+from shoal.release.numbering import mix
 from shoal.release.pair import PAIR, belong_together
 from shoal.wording import plain_percent
 
@@ -36,8 +37,6 @@ HELD = 1 << 22
 LEAST, MOST = 0.02, 0.9
 """So many of the smaller table's rows are in both if two tables are of the same people: more where
 others may be alike by chance."""
-Hashes = Words
-_MIX = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
 _TEXT, _PART, _MISSING = (np.uint64(one) for one in (0x5851F42D, 0x14057B7E, 0x2545F491))
 
 
@@ -47,7 +46,7 @@ class Sketch(NamedTuple):
     columns: tuple[str, ...]
     identifies: bool
     """Whether the columns are to tell people apart."""
-    hashes: Hashes
+    hashes: Words
     """In order, each once."""
     often: Ints
     """How many rows have each."""
@@ -223,7 +222,7 @@ class _Taking:
         self._held = np.zeros(0, np.uint64)
         self._top = np.iinfo(np.uint64).max
 
-    def take(self, hashes: Hashes) -> None:
+    def take(self, hashes: Words) -> None:
         self._held = np.append(self._held, hashes[hashes <= self._top])
         if len(self._held) > HELD:
             self._top = np.partition(self._held, HELD // 2)[HELD // 2]
@@ -236,7 +235,7 @@ class _Taking:
         return Sketch(self.columns, self.identifies, hashes[:SAMPLE], often[:SAMPLE])
 
 
-def _of_column(series: pl.Series) -> Hashes:
+def _of_column(series: pl.Series) -> Words:
     """A hash for each cell, by column and value; a text that many cells hold is hashed once."""
     name, some = _of_texts(pl.Series([series.name])), series.head(HEAD)
     if series.dtype != pl.String or OFTEN * some.n_unique() > len(some):
@@ -247,7 +246,7 @@ def _of_column(series: pl.Series) -> Hashes:
     return np.asarray(hashes[places.to_numpy()])
 
 
-def _of_values(series: pl.Series) -> Hashes:
+def _of_values(series: pl.Series) -> Words:
     """A hash for each value; a number has the same, however it is written."""
     if series.dtype.is_nested() or series.dtype in (pl.Object, pl.Binary):
         return np.full(len(series), _MISSING)  # what cannot be read as text tells nobody apart
@@ -269,7 +268,7 @@ def _of_values(series: pl.Series) -> Hashes:
     return np.where(series.is_null(), _MISSING, found)
 
 
-def _of_texts(texts: pl.Series) -> Hashes:
+def _of_texts(texts: pl.Series) -> Words:
     """By their UTF-8, eight bytes at a time."""
     held = texts.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest())
     _, ends, letters = held.buffers()
@@ -289,9 +288,6 @@ def _of_texts(texts: pl.Series) -> Hashes:
     return found
 
 
-def _mixed(numbers: Hashes) -> Hashes:
+def _mixed(numbers: Words) -> Words:
     """Spread over all 64 bits (splitmix64)."""
-    held = numbers + _MIX[0]
-    held = (held ^ (held >> np.uint64(30))) * _MIX[1]
-    held = (held ^ (held >> np.uint64(27))) * _MIX[2]
-    return np.asarray(held ^ (held >> np.uint64(31)), np.uint64)
+    return mix(numbers + np.uint64(0x9E3779B97F4A7C15))

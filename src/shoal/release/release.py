@@ -179,8 +179,13 @@ class Release:
     @property
     def parts(self) -> dict[str, pl.DataFrame]:
         """The tables with every line but once, which says as much of columns, types and values."""
-        large = {"qi": self.qi_runs.distinct, "sensitive": self.sensitive_runs.distinct}
+        large = {name: runs.distinct for name, runs in self.large.items()}
         return {**large, **self.small_frames}
+
+    @property
+    def large(self) -> dict[str, Runs]:
+        """The two tables that grow with the people published, as counts."""
+        return {"qi": self.qi_runs, "sensitive": self.sensitive_runs}
 
     @property
     def small_frames(self) -> dict[str, pl.DataFrame]:

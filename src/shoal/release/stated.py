@@ -14,6 +14,7 @@ from shoal.data.storage import recover_folder
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.memory import read_text
+from shoal.plain import once
 
 FORMAT = "shoal-certificate/4"
 UNCHECKED = "shoal-certificate/3"
@@ -86,17 +87,9 @@ def _damaged(file: Path, fault: str) -> InputError:
 def parse_plain(text: str) -> Any:
     """Plain data from JSON; a ValueError for what two readers could read as two things, and for
     what no UTF-8 holds."""
-    told = json.loads(text, object_pairs_hook=_once, parse_constant=_no_number)
+    told = json.loads(text, object_pairs_hook=once, parse_constant=_no_number)
     json.dumps(told, ensure_ascii=False).encode("utf-8")
     return told
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; no name in it may stand twice, for readers would take one or the other."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError
-    return found
 
 
 def _no_number(_: str) -> float:

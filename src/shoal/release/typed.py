@@ -7,7 +7,8 @@ it was is refused before anything is written.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -39,14 +40,8 @@ def read_published(path: Path, fields: dict[str, dict[str, Any]]) -> pl.DataFram
     if path.suffix[1:] in LABELLED:
         return read_release_table(path, fields)
     frame = read_table(path, unguard=True, separator=",", as_text=True)
-    try:
+    with _as_described(path):
         return pl.DataFrame([_typed(column, fields.get(column.name, {})) for column in frame])
-    except (pl.exceptions.PolarsError, ValueError, TypeError):
-        raise InputError(
-            "release-types",
-            f"{path} holds something else than {PACKAGE} says.",
-            "Get the release again.",
-        ) from None
 
 
 def read_runs(
@@ -55,18 +50,15 @@ def read_runs(
     """One of the large tables, and the same as its cells are written; some lines are read at a
     time, part after part. A table without a gid is read as it is."""
     path = files[0]
-    if path.suffix[1:] in LABELLED:
+    parts = [] if path.suffix[1:] in LABELLED else [_opened(file) for file in files]
+    if not parts or GID not in parts[0].names:
         plain = read_published(path, fields)
         if GID not in plain.columns:
             return plain, Runs.of(plain.clear().with_columns(pl.lit(None, pl.Int32).alias(GID)))
         cells = gather([plain], plain.schema)
         return replace(cells, lines=pl.DataFrame([as_enum(one) for one in cells.lines])), cells
-    parts = [_opened(file) for file in files]
     rows = parts[0]
-    if GID not in rows.names:
-        plain = read_published(path, fields)
-        return plain, Runs.of(plain.clear().with_columns(pl.lit(None, pl.Int32).alias(GID)))
-    try:
+    with _as_described(path):
         frames = chain.from_iterable(part.frames(rows.names) for part in parts)
         cells = gather(frames, rows.schema)
         if path.suffix == ".csv":
@@ -75,6 +67,13 @@ def read_runs(
         else:
             lines = rows.finished(cells.lines)
         return replace(cells, lines=pl.DataFrame([as_enum(one) for one in lines])), cells
+
+
+@contextmanager
+def _as_described(path: Path) -> Iterator[None]:
+    """An InputError for a file that holds something else than the data package says."""
+    try:
+        yield
     except (pl.exceptions.PolarsError, ValueError, TypeError):
         raise InputError(
             "release-types",

@@ -21,6 +21,7 @@ from shoal.data.sources.numbers import typed
 from shoal.data.sources.text import COPIES, REMEDY, TEXT, TextFile
 from shoal.errors import InputError
 from shoal.memory import refuse_memory
+from shoal.plain import once
 
 LINES_AT_ONCE = 1 << 14
 _TRUTHS = {True: "true", False: "false"}
@@ -62,15 +63,8 @@ def _object(line: bytes, at: int, path: Path) -> dict[str, Any] | None:
     return found
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError
-    return found
-
-
 _EXACT: dict[str, Any] = {
-    "object_pairs_hook": _once,
+    "object_pairs_hook": once,
     **dict.fromkeys(("parse_int", "parse_float", "parse_constant"), _Number),
 }
 

@@ -175,8 +175,7 @@ class Files:
             raise InputError(
                 "release-format", f'There is no format "{chosen}".', "Choose csv or parquet."
             )
-        tables = {"qi": release.qi_runs, "sensitive": release.sensitive_runs}
-        columns = {name: runs.columns for name, runs in tables.items()}
+        columns = {name: runs.columns for name, runs in release.large.items()}
         return cls(chosen, columns, set(release.parted))
 
     def source(self, table: str, called: str = "") -> str:

@@ -12,8 +12,9 @@ from shoal.engines import GID
 from shoal.errors import InputError
 from shoal.file_names import CERTIFICATE
 from shoal.release import Release
-from shoal.release.folder import load, sha256
+from shoal.release.folder import load
 from shoal.release.ledger import CHAIN, read_ledger
+from shoal.release.pair import sha256
 from shoal.release.stated import read_certificate
 from shoal.release.verification.files import Claim
 
@@ -27,11 +28,11 @@ def check_chain(
     named = certificate.get("after", {"releases": []})["releases"]
     hashes = [sha256(one / CERTIFICATE) for one in folders]
     same = hashes == named
-    yield Claim("chain", same, "" if same else "other releases come before it, or in another order")
+    yield Claim.of("chain", same, "other releases come before it, or in another order")
     for number, one in enumerate(folders):
         before = read_certificate(one).get("after", {"releases": []})["releases"]
         same = before == hashes[:number]
-        yield Claim(f"chain, {one.name}", same, "" if same else "it follows others")
+        yield Claim.of(f"chain, {one.name}", same, "it follows others")
     if folders:
         lost = _contents(load(folders[-1])).join(
             _contents(load(folder)), on=("people", "values"), how="left", suffix="_now"
@@ -48,7 +49,7 @@ def check_ledger(folder: Path, certificate: Mapping[str, Any], private: Path) ->
     try:
         plain, _ = read_ledger(private)
         same = plain["releases"][-1] == sha256(folder / CERTIFICATE)
-        yield Claim("ledger", same, "" if same else "of another release")
+        yield Claim.of("ledger", same, "of another release")
     except InputError as wrong:
         yield Claim("ledger", False, str(wrong))
 

@@ -19,9 +19,9 @@ from shoal.plain import plain
 from shoal.release import GID, Release
 from shoal.release.certificate import contradiction
 from shoal.release.codes import pooled_line
-from shoal.release.folder import FORMATS, README, TABLES, sha256
+from shoal.release.folder import FORMATS, README, TABLES
 from shoal.release.forms import fits_form
-from shoal.release.pair import is_part, parts_among, without_gaps
+from shoal.release.pair import is_part, parts_among, sha256, without_gaps
 from shoal.release.typed import PACKAGE
 from shoal.release.utility.published import same_groups
 
@@ -38,12 +38,15 @@ class Claim:
     passed: bool
     detail: str = ""
 
+    @classmethod
+    def of(cls, name: str, passed: bool, wrong: str) -> Claim:
+        """With what is wrong, where it does not hold."""
+        return cls(name, passed, "" if passed else wrong)
+
 
 def same_figure(name: str, figure: Any, claimed: Any) -> Claim:
     """A check that two figures agree."""
-    return Claim(
-        name, figure == claimed, "" if figure == claimed else f"{figure}, claimed {claimed}"
-    )
+    return Claim.of(name, bool(figure == claimed), f"{figure}, claimed {claimed}")
 
 
 def same_figures(name: str, figures: Mapping[str, Any], claimed: Mapping[str, Any]) -> Claim:
@@ -70,7 +73,7 @@ def check_files(folder: Path, certificate: dict[str, Any]) -> list[Claim]:
             checks.append(Claim(f"file {name}", False, "it is a link to somewhere else"))
             continue
         same = sha256(file) == claimed["sha256"] and file.stat().st_size == claimed["bytes"]
-        checks.append(Claim(f"file {name}", same, "" if same else "its SHA-256 or size differs"))
+        checks.append(Claim.of(f"file {name}", same, "its SHA-256 or size differs"))
     return [*checks, _check_folder(folder, set(certificate["files"]))]
 
 
@@ -115,7 +118,7 @@ def check_tables(release: Release) -> list[Claim]:
     pooled = sensitive.copies[sensitive.holding(pooled_line(spec))].sum()
     checks = [
         Claim("columns", True),
-        Claim("group sizes", agree, "" if agree else "people and values differ in number"),
+        Claim.of("group sizes", agree, "people and values differ in number"),
         same_figure("published rows", qi.height, certificate["rows"]["published"]),
         same_figure("groups", int(qi.copies.sum()), claimed["count"]),
         same_figure("smallest group", int(qi.sizes.min(initial=qi.height)), claimed["smallest"]),
@@ -233,7 +236,7 @@ def _check_holding(release: Release, sensitive: Runs) -> Claim:
     same = groups == claimed["with_event"]
     same = same and math.isclose(mean, claimed["mean_with_event"], abs_tol=ROUNDING)
     detail = f"{groups} of mean size {mean:.4f}"
-    return Claim("groups with an event", same, "" if same else detail)
+    return Claim.of("groups with an event", same, detail)
 
 
 def _check_shares(release: Release, sensitive: Runs) -> Claim:

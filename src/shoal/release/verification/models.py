@@ -62,7 +62,7 @@ def _same_quality(view: View, table: Table, described: Mapping[str, Any]) -> Cla
     measured = [] if described["folds"] is None else found
     stated = described["quality"]
     same = len(stated) == len(measured) and all(map(_alike, stated, measured))
-    return Claim(view.name, same, "" if same else "its quality is another than is said")
+    return Claim.of(view.name, same, "its quality is another than is said")
 
 
 def _alike(stated: Mapping[str, Any], measured: Mapping[str, Any]) -> bool:

@@ -26,10 +26,8 @@ from shoal.auditing.verdict import AdversaryVerdict
 from shoal.data.table import Table
 from shoal.data.table.combining import with_pairs
 from shoal.data.table.frames import free_name
-from shoal.data.table.k_anonymity import Cost
 from shoal.errors import InputError
-from shoal.groups.lookup import Lookup, count_readable, k_cost
-from shoal.groups.partition import Partition
+from shoal.groups.lookup import count_readable, k_cost
 from shoal.groups.ragged import Counts
 from shoal.knowledge import OWN, Assumed, Knowledge
 from shoal.knowledge.entropy import leeway
@@ -38,7 +36,7 @@ from shoal.release import Release
 from shoal.release.certificate import given_seed
 from shoal.release.codes import column_codes, value_codes
 from shoal.release.forms import form_named
-from shoal.release.pair import ROW_GROUPS
+from shoal.release.pair import by_row
 from shoal.release.record import Record, rows_recorded
 from shoal.release.utility.published import same_groups
 from shoal.release.verification.after import (
@@ -80,10 +78,12 @@ def recompute(
             f"The release was judged against {claimed['source']}.",
             "Give that file again with --knowledge.",
         )
+    looked = release.judged.lookup
+    cost = None if looked is None else looked.cost
     checks = [
         same_figure("rows of the table", table.rows, certificate["rows"]["table"]),
         _same_source(known, claimed),
-        _same_cost(table.cost, release.judged.lookup),
+        Claim.of("cost of k", cost == k_cost(table.cost), "it is another"),
         _same_views(views, claimed, whole=whole),
         *_same_assumed(known, table, claimed, whole=whole),
         *fitted,
@@ -103,7 +103,7 @@ def recompute(
         earlier = earlier_of(table, lines, record, gids)
     case = Case(
         table=table,
-        partition=_partition(table, lines),
+        partition=lines.partition(table),
         event_r=table.event_r,
         limit=table.spec.limit,
         beforehand=known.largest_chances(table),
@@ -133,7 +133,8 @@ def recompute(
     if together is not None and persons.told:
         found = replace(found, unit=typed(Unit, together))
         checks.append(_check_together(together, certificate, whole=whole))
-    checks += [before, _check_counter(counted, stated.counter), absence, *compared]
+    stratum = same_figures("counting per stratum", plain(counted), plain(stated.counter))
+    checks += [before, stratum, absence, *compared]
     if "checks" not in certificate["audit"]:
         robust = verdict(one for one in checks_of(found) if one.name in BEFORE_CHECKS)
         return [*checks, _same_verdict("verdict", robust, stated.robust, whole=whole)]
@@ -176,7 +177,7 @@ def _same_checks(
         better = ["broken", "undecided", "kept", "not asked"].index
         same = one.state == told.state or (not whole and better(one.state) > better(told.state))
         detail = f"{one.state}, claimed {told.state}"
-        yield Claim(f"check {one.name}", same, "" if same else detail)
+        yield Claim.of(f"check {one.name}", same, detail)
         links = nearest.get(one.name, ())
         if told.worst is None or told.limit is None:
             if any(len(some.chance) for some in links):
@@ -191,7 +192,7 @@ def _same_checks(
         near = near and (
             not whole or any(one.attain(told.worst, told.limit, agree) for one in links)
         )
-        yield Claim(f"worst of {one.name}", near, "" if near else "it is another")
+        yield Claim.of(f"worst of {one.name}", near, "it is another")
 
 
 def _by_person(
@@ -199,7 +200,7 @@ def _by_person(
 ) -> ByPerson:
     """What all rows of a person tell together, where the publisher's record says which row is in
     which group."""
-    if private is None or not (Path(private) / ROW_GROUPS).is_file():
+    if private is None or not by_row(private):
         return ByPerson(case, None)
     names = [one["name"] for one in certificate["audit"]["adversaries"]]
     gid, _ = rows_recorded(Path(private), case.table)
@@ -243,13 +244,6 @@ def _check_readable(table: Table, lines: PublishedLines, claimed: dict[str, Any]
     return [same_figure("people readable by attributes", found.by_attributes, stated)]
 
 
-def _same_cost(cost: Cost | None, claimed: Lookup | None) -> Claim:
-    """What it cost that at least k people share every combination."""
-    told = None if claimed is None else claimed.cost
-    same = told == k_cost(cost)
-    return Claim("cost of k", same, "" if same else "it is another")
-
-
 def _same_assumed(
     known: Knowledge, table: Table, claimed: dict[str, Any], *, whole: bool
 ) -> list[Claim]:
@@ -258,7 +252,7 @@ def _same_assumed(
         return []
     found = Assumed.of(table, known).public()
     same = found == claimed["assumed"]
-    return [Claim("what is assumed known", same, "" if same else f"it is {found}")]
+    return [Claim.of("what is assumed known", same, f"it is {found}")]
 
 
 def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Claim:
@@ -267,11 +261,7 @@ def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Claim:
     if "models" in claimed:
         said, found = (text.split("; ")[0] for text in (said, found))
     same = not said.startswith(OWN) or said == found
-    return Claim("source of knowledge", same, "" if same else f"it is {found}")
-
-
-def _check_counter(counter: Counter, claimed: Counter | None) -> Claim:
-    return same_figures("counting per stratum", plain(counter), plain(claimed))
+    return Claim.of("source of knowledge", same, f"it is {found}")
 
 
 def _compare(
@@ -309,7 +299,7 @@ def _compare(
         near = _near(mine.worst_posterior, one.worst_posterior, agree, whole=whole)
         detail = f"{mine.worst_posterior:.6f}, claimed {one.worst_posterior:.6f}"
         name = f"worst posterior of the {adversary.name} adversary"
-        checks.append(Claim(name, near, "" if near else detail))
+        checks.append(Claim.of(name, near, detail))
         checks += _check_fit(mine, one, case.table.event_rows)
         told.append(mine.judge(adversary.name))
         name = WHOLE if reads_whole(adversary) else "one-view"
@@ -364,13 +354,12 @@ def _check_fit(mine: AdversaryVerdict, claimed: Judge, cases: Ints) -> list[Clai
     who = f"{claimed.name} adversary"
     agree = ESTIMATES_AGREE * float(leeway(cases.astype(np.float64)).max())
     near = abs(mine.residual - claimed.residual) <= agree
-    detail = "" if near else f"{mine.residual:.3f}, claimed {claimed.residual:.3f}"
-    checks = [Claim(f"residual of the {who}", near, detail)]
+    detail = f"{mine.residual:.3f}, claimed {claimed.residual:.3f}"
+    checks = [Claim.of(f"residual of the {who}", near, detail)]
     for figure in ("problematic", "undecided", "missing", "excepted"):
         found, stated = getattr(mine, figure) or 0, getattr(claimed, figure) or 0
         near = abs(found - stated) <= max(2.0, FITS_AGREE * max(found, stated))
-        detail = "" if near else f"{found}, claimed {stated}"
-        checks.append(Claim(f"{figure} people, {who}", near, detail))
+        checks.append(Claim.of(f"{figure} people, {who}", near, f"{found}, claimed {stated}"))
     return checks
 
 
@@ -402,14 +391,14 @@ def _same_verdict(
     better = [False, None, True].index
     same = recomputed == claimed or (not whole and better(recomputed) > better(claimed))
     detail = f"recomputed {verdict_words(recomputed)}, claimed {verdict_words(claimed)}"
-    return Claim(name, same, "" if same else detail)
+    return Claim.of(name, same, detail)
 
 
 def _same_views(views: list[list[str]], claimed: dict[str, Any], *, whole: bool) -> Claim:
     models = [] if whole else [one["view"] for one in claimed["models"]]
     left = [view for view in claimed["views"] if " + ".join(view) not in models]
     there = [view for view in views if " + ".join(view) not in models]
-    return Claim("views", there == left, "" if there == left else "differ")
+    return Claim.of("views", there == left, "differ")
 
 
 def coded(release: Release, table: Table) -> tuple[Table, IntArray, str]:
@@ -465,15 +454,3 @@ def _with_codes(release: Release, code: IntArray) -> tuple[Release, str]:
     name = free_name("code", runs.lines.columns)
     coded = runs.lines.with_columns(pl.Series(name, code))
     return replace(release, sensitive_held=replace(runs, lines=coded)), name
-
-
-def _partition(table: Table, lines: PublishedLines) -> Partition:
-    """The release as the adversary sees it."""
-    return Partition.from_published(
-        table,
-        lines.copies,
-        lines.group,
-        lines.signature,
-        lines.people,
-        lines.values,
-    )

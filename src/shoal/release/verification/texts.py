@@ -26,9 +26,10 @@ from shoal.engines import Runs
 from shoal.errors import InputError
 from shoal.release import Release
 from shoal.release.certificate import public_spec
-from shoal.release.folder import LARGE, README, data_package, sha256, table_files
+from shoal.release.folder import LARGE, README, data_package, table_files
 from shoal.release.labelled import Labelled
 from shoal.release.numbering import misplaced
+from shoal.release.pair import sha256
 from shoal.release.readme import readme_text
 from shoal.release.stated import FORMAT, as_json
 from shoal.release.typed import PACKAGE, described_fields, field_of, read_runs
@@ -105,19 +106,19 @@ def _check_spec(release: Release) -> Claim:
     """Whether the spec is written as shoal writes it, and nothing else is hidden in it."""
     said = json.dumps(release.certificate["spec"], sort_keys=True)
     same = said == json.dumps(public_spec(release.spec), sort_keys=True)
-    return Claim("spec", same, "" if same else "it is not written as shoal writes it")
+    return Claim.of("spec", same, "it is not written as shoal writes it")
 
 
 def _check_readme(folder: Path, release: Release, names: dict[str, str]) -> Claim:
     if not same_words(release.certificate):
         return Claim(README, True, "other code wrote it; it has the hash that was stated")
     same = (folder / README).read_bytes() == readme_text(release, names).encode("utf-8")
-    return Claim(README, same, "" if same else "it says something else than the tables")
+    return Claim.of(README, same, "it says something else than the tables")
 
 
 def _check_package(folder: Path, release: Release, names: dict[str, str]) -> Claim:
     same = (folder / PACKAGE).read_bytes() == as_json(data_package(release, names)).encode("utf-8")
-    return Claim(PACKAGE, same, "" if same else "it says something else than the tables")
+    return Claim.of(PACKAGE, same, "it says something else than the tables")
 
 
 def _check_fields(folder: Path, release: Release) -> Claim:
@@ -128,7 +129,7 @@ def _check_fields(folder: Path, release: Release) -> Claim:
         return Claim(PACKAGE, False, "it cannot be read")
     tables = {"qi": release.qi, "sensitive": release.sensitive}
     same = all(list(fields.get(name, ())) == frame.columns for name, frame in tables.items())
-    return Claim(PACKAGE, same, "" if same else "its schema differs from the tables")
+    return Claim.of(PACKAGE, same, "its schema differs from the tables")
 
 
 def _check_bytes(folder: Path, release: Release, names: dict[str, str]) -> Claim:
@@ -154,8 +155,7 @@ def _cells(
         values, written = read_runs([folder / file], described_fields(folder)[name])
         return written, values.lines if isinstance(values, Runs) else values
     if name in LARGE:
-        runs = {"qi": release.qi_runs, "sensitive": release.sensitive_runs}[name]
-        return release.written[name], runs.lines
+        return release.written[name], release.large[name].lines
     cells = read_table(folder / file, separator=",", as_text=True)
     return cells.with_columns(pl.all().replace("", None)), release.small_frames[name]
 

@@ -43,9 +43,9 @@ def check_signers(folder: Path, key: str | Path | None) -> Signers:
         words = f"Signed with {names}, {keys} that you did not name: give --key to know whose."
         return Signers([Claim("signature", True)], words)
     found = asked in [one.key for one in signatures]
-    detail = "" if found else f"{fingerprint(asked)} did not sign"
     words = f"Signed with the key that you named, {fingerprint(asked)}."
-    return Signers([Claim("signature", found, detail)], words if found else f"Signed with {names}.")
+    signed = Claim.of("signature", found, f"{fingerprint(asked)} did not sign")
+    return Signers([signed], words if found else f"Signed with {names}.")
 
 
 ON_TRUST: dict[str, str] = {

@@ -14,6 +14,7 @@ import numpy as np
 from shoal.arrays import IntArray, Ints
 from shoal.data.spec import OTHER
 from shoal.data.table import Table
+from shoal.groups.partition import Partition
 from shoal.groups.ragged import Counts, Ragged
 from shoal.groups.suppressed import cell_key, cell_keys
 from shoal.release import Release
@@ -48,6 +49,11 @@ class PublishedLines:
     def often(self) -> Ints:
         """How often each of the values is there, in all copies."""
         return self.values.times(self.copies)
+
+    def partition(self, table: Table) -> Partition:
+        """The release as the adversary sees it."""
+        lines = self.copies, self.group, self.signature, self.people, self.values
+        return Partition.from_published(table, *lines)
 
     def alone(self, codes: IntArray) -> PublishedLines:
         """The lines of one of several columns; `codes` are what each value is there."""
@@ -129,7 +135,7 @@ def _check_single(table: Table, lines: PublishedLines, changed: int) -> Claim:
     free = np.bincount(held_signature[there], held[there], signatures).astype(np.int64)
     fits = max(over, int((shown - free).clip(0).sum())) <= changed
     detail = "groups of one value show people whom the table does not have with that value"
-    return Claim("groups of one value", fits, "" if fits else detail)
+    return Claim.of("groups of one value", fits, detail)
 
 
 def _check_alike(table: Table, lines: PublishedLines, changed: int) -> Claim:
@@ -143,7 +149,7 @@ def _check_alike(table: Table, lines: PublishedLines, changed: int) -> Claim:
     signature = lines.values.spread(first)[told]
     over = _excess(table, signature, lines.values.code[told], lines.often[told])
     detail = "groups of people with the same attributes show values that such people do not have"
-    return Claim("groups of one signature", over <= changed, "" if over <= changed else detail)
+    return Claim.of("groups of one signature", over <= changed, detail)
 
 
 def _excess(table: Table, signature: IntArray, value: IntArray, count: Ints) -> int:
@@ -203,7 +209,7 @@ def _check_record(table: Table, lines: PublishedLines, record: Record, changed: 
         _spread(lines, width, held.owner, held.code, held.count),
     )
     detail = "a group publishes other values than the rows that the record puts in it have"
-    return Claim(name, differ <= changed, "" if differ <= changed else detail)
+    return Claim.of(name, differ <= changed, detail)
 
 
 def _spread(
@@ -228,8 +234,7 @@ def _check_suppressed(release: Release, table: Table, lines: PublishedLines) -> 
     event = table.shown_event[lines.values.code]
     lost = int(table.carriers - lines.often[event >= 0].sum())
     claimed = release.certificate["rows"]["suppressed_with_event"]
-    detail = "" if lost == claimed else f"{lost}, claimed {claimed}"
-    return Claim("suppressed cases", lost == claimed, detail)
+    return same_figure("suppressed cases", lost, claimed)
 
 
 def _check_suppressed_apart(
@@ -248,4 +253,4 @@ def _check_suppressed_apart(
         held = column.shown_event[mine.values.code] >= 0
         gone.append(column.carriers - int(mine.often[held].sum()))
     fits = max(gone) <= claimed <= sum(gone)
-    return Claim(name, fits, "" if fits else f"{max(gone)} to {sum(gone)}, claimed {claimed}")
+    return Claim.of(name, fits, f"{max(gone)} to {sum(gone)}, claimed {claimed}")

@@ -23,7 +23,7 @@ from shoal.errors import InputError
 from shoal.knowledge import Knowledge
 from shoal.plain import plain
 from shoal.release.folder import load
-from shoal.release.pair import ROW_GROUPS, belong_together, has_record, is_recorded
+from shoal.release.pair import ROW_GROUPS, belong_together, by_row, has_record, is_recorded
 from shoal.release.stated import read_certificate
 from shoal.release.verification.chain import check_chain, check_ledger
 from shoal.release.verification.files import Claim, check_files, check_lookup, check_tables
@@ -175,7 +175,7 @@ def verify(
                 certificate,
                 recomputed=recomputed,
                 recorded=is_recorded(private),
-                by_row=private is not None and (Path(private) / ROW_GROUPS).is_file(),
+                by_row=by_row(private),
             ),
             signed=signers.words,
         )
@@ -194,7 +194,7 @@ def verify(
         checks += [check_lookup(release), *check_texts(folder, release)]
     if private is not None:
         paired = belong_together(folder, Path(private))
-        checks.append(Claim("private folder", paired, "" if paired else "of another release"))
+        checks.append(Claim.of("private folder", paired, "of another release"))
         checks += check_ledger(folder, certificate, Path(private))
     if chain is not None and whole:
         checks += check_chain(folder, certificate, chain)
@@ -207,7 +207,7 @@ def verify(
     if original.persons is not None:
         told = certificate["person"]
         same = all(told[key] == count for key, count in original.persons.to_dict().items())
-        checks.append(Claim("rows of people", same, "" if same else "the table has others"))
+        checks.append(Claim.of("rows of people", same, "the table has others"))
     if original.spec.protect != release.spec.protect:
         checks.append(Claim("events", False, "the certificate names no values of the table"))
     labels = [event.label for event in original.events]

@@ -243,4 +243,4 @@ def check_population(release: Release, table: Table, lines: PublishedLines) -> l
     people = np.bincount(lines.signature, lines.everybody, len(table.signatures)).astype(np.int64)
     found = None if release.form == "generalized" else Population.of(table, people)
     same = found == claimed
-    return [Claim("alone in the population", same, "" if same else f"it is {found}")]
+    return [Claim.of("alone in the population", same, f"it is {found}")]
