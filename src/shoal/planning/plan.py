@@ -31,6 +31,7 @@ from shoal.data.table import Table
 from shoal.display import counted, number
 from shoal.errors import InputError
 from shoal.knowledge import Hiding, Knowledge, View, attribute_qi, event_chances
+from shoal.plain import plain
 from shoal.planning.settings import few_events, recodings
 from shoal.planning.supply import Supply, largest_r
 from shoal.wording import EXIT_CODES, REFUSED, visible
@@ -51,9 +52,8 @@ named; the others are bounded by each view alone, which rules out nobody but is 
 
 @dataclass(frozen=True)
 class ViewLimit:
-    """The largest r that one view allows for one event, and the signatures that set it."""
+    """The largest r that one view allows for an event, and the signatures that set it."""
 
-    event: str
     view: tuple[str, ...]
     largest_r: float
     blocking: tuple[tuple[str, int, float], ...]
@@ -209,25 +209,11 @@ class Plan:
             "carriers": self.carriers,
             "lost": self.lost,
             "impossible_above": self.impossible_above,
-            "tried": [vars(one) for one in self.tried],
+            "tried": plain(self.tried),
             "found": self.found,
             "exit_code": self.exit_code,
-            "events": [
-                {
-                    **{k: v for k, v in vars(event).items() if k != "limits"},
-                    "largest_r": _finite(event.largest_r),
-                    "limits": [
-                        {
-                            "view": list(limit.view),
-                            "largest_r": _finite(limit.largest_r),
-                            "blocking": [list(one) for one in limit.blocking],
-                        }
-                        for limit in event.limits
-                    ],
-                }
-                for event in self.events
-            ],
-            "advice": [vars(one) | {"largest_r": _finite(one.largest_r)} for one in self.advice],
+            "events": _finite(plain(self.events)),
+            "advice": _finite(plain(self.advice)),
         }
 
 
@@ -335,7 +321,6 @@ def _plan_event(
         expected_size=max(float(math.ceil(r)), float(supply.size[event]) if tightest >= r else r),
         limits=tuple(
             ViewLimit(
-                table.events[event].label,
                 knowledge.views[v].attributes,
                 float(largest[v]),
                 _blocking(table, knowledge.views[v], event) if closely else (),
@@ -444,5 +429,10 @@ def _odds(view: View, table: Table, event: int) -> Floats:
         return np.asarray((chance / (1.0 - chance))[view.index])
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _finite(told: Any) -> Any:
+    """Plain data with nothing for what is infinite, as JSON has no such number."""
+    if isinstance(told, dict):
+        return {key: _finite(one) for key, one in told.items()}
+    if isinstance(told, list):
+        return [_finite(one) for one in told]
+    return None if isinstance(told, float) and not math.isfinite(told) else told

@@ -47,16 +47,11 @@ def few_events(table: Table, events: Sequence[int]) -> Table:
     return Table.from_cells(cells_of(table, events), spec, rows=ROWS)
 
 
-def without_each(table: Table) -> Iterator[tuple[str, Table]]:
+def without_each(table: Table) -> Iterator[Table]:
     """The table without each of its QIs."""
-    spec, cells = table.spec, cells_of(table, range(len(table.events)))
-    for name in spec.qi:
-        rest = spec.with_(
-            qi=[one for one in spec.qi if one != name],
-            bands=[band for band in spec.bands if band[0] != name],
-            rare_unknown=[one for one in spec.rare_unknown if one != name],
-        )
-        yield f"drop {name}", Table.from_cells(cells, rest, rows=ROWS)
+    cells = cells_of(table, range(len(table.events)))
+    for name in table.spec.qi:
+        yield Table.from_cells(cells, _without(table.spec, [name]), rows=ROWS)
 
 
 def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Table]]:
@@ -130,7 +125,7 @@ def recipes_for(table: Table, column: Column, place: int) -> Iterator[tuple[str,
         numbers = [float(one) for one in column.values.drop_nulls() if isfinite(one)]
         if len(numbers) < FEW_VALUES or len(numbers) < len(column.values.drop_nulls()):
             return
-        widths = {_round_width((max(numbers) - min(numbers)) / parts) for parts in PARTS}
+        widths = {round_width((max(numbers) - min(numbers)) / parts) for parts in PARTS}
         for width in sorted(widths):
             yield f"bands={width:g}", Recipe(bands=width)
         return
@@ -140,7 +135,7 @@ def recipes_for(table: Table, column: Column, place: int) -> Iterator[tuple[str,
         yield f"rare={least}", Recipe(rare=least)
 
 
-def _round_width(wide: float) -> float:
+def round_width(wide: float) -> float:
     """The next of 1, 2, 5 times a power of ten."""
     power = 10.0 ** ceil(log10(wide) - 1)
     return next(step * power for step in (1, 2, 5, 10) if step * power >= wide)

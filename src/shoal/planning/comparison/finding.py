@@ -114,14 +114,8 @@ class Found:
         return "\n  ".join([f"Found: {held}", *([self.obstacle] if self.obstacle else []), *lines])
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "seconds": self.seconds,
-            "looked_at": self.looked_at,
-            "obstacle": self.obstacle,
-            "holding": len(self.holding),
-            "tried": [one.to_dict() for one in self.tried],
-        }
+        tried = [one.to_dict() for one in self.tried]
+        return {**vars(self), "holding": len(self.holding), "tried": tried}
 
     def to_frame(self) -> pl.DataFrame:
         """One line per setting."""
@@ -371,13 +365,13 @@ class _Search:
 
 
 def run_asked(
-    table: Table, known: Knowledge, *, seconds: float, engine: Engine | None = None, seed: int = 0
+    table: Table, known: Knowledge, *, seconds: float, engine: Engine | None = None
 ) -> Ran:
     """What `anonymize` makes of a table, if that takes no longer than so many seconds."""
     r = float(table.event_r.max())
     try:
         with stopped_after(seconds):
-            return Ran(r, _made(table, known, seed, engine).audit.robust)
+            return Ran(r, _made(table, known, 0, engine).audit.robust)
     except _TimeUp:
         return Ran(r, stopped=True)
     except InputError as error:
@@ -385,13 +379,7 @@ def run_asked(
 
 
 def try_r(
-    table: Table,
-    known: Knowledge,
-    *,
-    seconds: float,
-    most: float,
-    engine: Engine | None = None,
-    seed: int = 0,
+    table: Table, known: Knowledge, *, seconds: float, most: float, engine: Engine | None = None
 ) -> list[Ran]:
     """Whether a table's own r holds, and the nearest larger or smaller ones up to `most`, each of
     them run as `anonymize` would, for about so many seconds."""
@@ -401,7 +389,7 @@ def try_r(
     def run(r: float) -> bool:
         one = table.with_limits(lambda own: r if r > asked else min(own, r))
         longest = PATIENCE * (seconds - spent())
-        tried.append(run_asked(one, known, seconds=longest, engine=engine, seed=seed))
+        tried.append(run_asked(one, known, seconds=longest, engine=engine))
         return tried[-1].robust is True
 
     with compiling.clock() as spent:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -130,24 +131,7 @@ class Trial:
             seed=seed,
             progress=progress,
         )
-        return {
-            "robust": audit.robust,
-            "worst_posterior": audit.worst_posterior,
-            "nearest_link": audit.nearest_link,
-            "problematic_share": audit.problematic_share,
-            "guess_rate": audit.guess_rate.worst,
-            "average_delta": audit.average_delta,
-            "average_delta_carrying": audit.average_delta_carrying,
-            "theoretical_bound": audit.average_bound,
-            "problematic_share_possible": self._possible(audit),
-            "exact_share": audit.exact_share,
-            "known_before": audit.known_before,
-            "theorem1_groups": audit.theorem1_groups,
-            "event_groups": audit.event_groups,
-            "counter_share": audit.counter.carriers / max(1, self.table.carriers),
-            "counter_certain": audit.counter.certain,
-            "absence_carriers": audit.absence.carriers,
-        }
+        return {name: of(audit) for name, of in RISKS.items()}
 
     def attacked(
         self, knowledge: Knowledge, method: Anonymizer | None, *, seed: int, progress: Progress
@@ -165,33 +149,34 @@ class Trial:
         )
         return attack(scene, as_attackers(None), progress=progress)
 
-    def _possible(self, audit: Audit) -> float:
-        """The problematic share if everybody who could not be judged were problematic."""
-        risks = audit.risks
-        open_ = (risks.worst["problematic"] | risks.worst["undecided"]).to_numpy()
-        found = risks.partition.cases_of(risks.held[open_])
-        return float(found / max(1, audit.carriers))
+
+def _possible(audit: Audit) -> float:
+    """The problematic share if everybody who could not be judged were problematic."""
+    risks = audit.risks
+    open_ = (risks.worst["problematic"] | risks.worst["undecided"]).to_numpy()
+    found = risks.partition.cases_of(risks.held[open_])
+    return float(found / max(1, audit.carriers))
 
 
 CLASS_ERRORS = ("classes", "class_error", "class_error_worst", "classes_far_off", "classes_covered")
-RISKS = (
-    "robust",
-    "worst_posterior",
-    "nearest_link",
-    "problematic_share",
-    "guess_rate",
-    "average_delta",
-    "average_delta_carrying",
-    "theoretical_bound",
-    "problematic_share_possible",
-    "exact_share",
-    "known_before",
-    "theorem1_groups",
-    "event_groups",
-    "counter_share",
-    "counter_certain",
-    "absence_carriers",
-)
+RISKS: dict[str, Callable[[Audit], Any]] = {
+    "robust": attrgetter("robust"),
+    "worst_posterior": attrgetter("worst_posterior"),
+    "nearest_link": attrgetter("nearest_link"),
+    "problematic_share": attrgetter("problematic_share"),
+    "guess_rate": attrgetter("guess_rate.worst"),
+    "average_delta": attrgetter("average_delta"),
+    "average_delta_carrying": attrgetter("average_delta_carrying"),
+    "theoretical_bound": attrgetter("average_bound"),
+    "problematic_share_possible": _possible,
+    "exact_share": attrgetter("exact_share"),
+    "known_before": attrgetter("known_before"),
+    "theorem1_groups": attrgetter("theorem1_groups"),
+    "event_groups": attrgetter("event_groups"),
+    "counter_share": lambda one: one.counter.carriers / max(1, one.risks.table.carriers),
+    "counter_certain": attrgetter("counter.certain"),
+    "absence_carriers": attrgetter("absence.carriers"),
+}
 
 
 def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:

@@ -191,7 +191,7 @@ def _without_one(table: Table) -> tuple[Table, str]:
     cells = few_events(table, range(len(table.events)))
     tried = [
         (float(_largest(_limited(one, FEW_QIS)).max()), number, one)
-        for number, (_, one) in enumerate(without_each(cells))
+        for number, one in enumerate(without_each(cells))
     ]
     _, number, best = max(tried, key=lambda one: one[0])
     return _limited(best, asked), table.spec.qi[number]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from math import ceil, comb, log10
+from math import ceil, comb
 from typing import Any
 
 import polars as pl
@@ -45,6 +45,7 @@ from shoal.planning.propose.values import (
     words_of,
     yes_no,
 )
+from shoal.planning.settings import round_width
 from shoal.wording import plain_percent
 
 UNIQUE_SHARE = 0.95
@@ -91,22 +92,22 @@ def propose_spec(
         events, common = _events_of(data[sensitive.column], values, said[sensitive.column].missing)
         guesses[sensitive.column] = _with_alike(sensitive, values)
         guesses |= _given_away(data, distinct, guesses, sensitive.column)
-    if not any(guess.role == "qi" for guess in guesses.values()):
+    if not _with_role("qi", guesses):
         guesses |= _unhinted(guesses, distinct, data.height)
     guesses |= _said_twice(data, distinct, guesses)
     guesses |= _beyond_limit(guesses)
     decide = [
-        f"{toml_string(guess.column)} repeats ({distinct[guess.column]:,} values): say in "
+        f"{toml_string(name)} repeats ({distinct[name]:,} values): say in "
         "rows_per_person which rows of a person are taken."
-        for guess in [guess for guess in guesses.values() if guess.role == "person"][:1]
+        for name in _with_role("person", guesses)[:1]
     ]
-    sensitives = [guess for guess in guesses.values() if guess.role == "sensitive"]
+    sensitives = _with_role("sensitive", guesses)
     found, problem = _tried(data, guesses, said, events, seconds)
     decide += [problem] if problem else []
     if found is not None:
         guesses |= _made_room(guesses, found, len(sensitives) > 1)
         events = found.events
-    qi = [guess.column for guess in guesses.values() if guess.role == "qi"]
+    qi = _with_role("qi", guesses)
     every = {value for value, _ in values} == {one for event in events for one in event.values}
     return Proposal(
         rows=data.height,
@@ -141,17 +142,10 @@ def _tried(
     seconds: float,
 ) -> tuple[Feasible | None, str]:
     """What can work, or what a person must decide before anything can."""
-    sensitive = [guess.column for guess in guesses.values() if guess.role == "sensitive"]
-    qi = [guess.column for guess in guesses.values() if guess.role == "qi"]
-    if not sensitive or not qi:
-        missing = (
-            "the QIs"
-            if sensitive
-            else "the sensitive column"
-            if qi
-            else "the sensitive column and the QIs"
-        )
-        return None, f"Name {missing}."
+    sensitive, qi = _with_role("sensitive", guesses), _with_role("qi", guesses)
+    needed = {"the sensitive column": sensitive, "the QIs": qi}
+    if missing := [words for words, names in needed.items() if not names]:
+        return None, f"Name {' and '.join(missing)}."
     if not events:
         return None, "A third of the people or more have each value: say which would harm whom."
     recode = {
@@ -163,7 +157,7 @@ def _tried(
         qi=qi,
         sensitive=sensitive,
         r=2,
-        weight=next((one.column for one in guesses.values() if one.role == "weight"), None),
+        weight=next(iter(_with_role("weight", guesses)), None),
         protect=_of_columns(guesses, events),
         recode=recode,
         max_attributes=_max_attributes(len(qi)),
@@ -187,15 +181,19 @@ def _tried(
     return found, ""
 
 
+def _with_role(role: Role, guesses: dict[str, Guess]) -> list[str]:
+    return [name for name, guess in guesses.items() if guess.role == role]
+
+
 def _whose(guesses: dict[str, Guess]) -> dict[str, Any]:
     """What a spec says of people with several rows."""
-    person = next((one.column for one in guesses.values() if one.role == "person"), None)
-    return {} if person is None else {"person": person, "rows_per_person": "event"}
+    person = _with_role("person", guesses)
+    return {"person": person[0], "rows_per_person": "event"} if person else {}
 
 
 def _of_columns(guesses: dict[str, Guess], events: tuple[Event, ...]) -> tuple[Event, ...]:
     """The events, with their columns where several are sensitive."""
-    several = sum(guess.role == "sensitive" for guess in guesses.values()) > 1
+    several = len(_with_role("sensitive", guesses)) > 1
     return events if several else tuple(replace(event, column=()) for event in events)
 
 
@@ -442,7 +440,7 @@ def _said_twice(
     data: pl.DataFrame, distinct: dict[str, int], guesses: dict[str, Guess]
 ) -> dict[str, Guess]:
     """QIs that another QI says already, value for value."""
-    qi = [name for name, guess in guesses.items() if guess.role == "qi"]
+    qi = _with_role("qi", guesses)
     said_twice: dict[str, Guess] = {}
     for position, name in enumerate(qi):
         for first in qi[:position]:
@@ -457,7 +455,7 @@ def _said_twice(
 
 
 def _beyond_limit(guesses: dict[str, Guess]) -> dict[str, Guess]:
-    qi = [name for name, guess in guesses.items() if guess.role == "qi"]
+    qi = _with_role("qi", guesses)
     reason = f"it could be a QI, but shoal judges at most {MAX_QI}"
     return {name: Guess(name, "unpublished", reason) for name in qi[MAX_QI:]}
 
@@ -488,9 +486,8 @@ def _width(column: pl.Series, missing: tuple[str, ...]) -> float:
     """A round width that makes about eight bands."""
     numbers = column.cast(pl.Float64).drop_nulls()
     numbers = numbers.filter(numbers.is_finite() & ~numbers.is_in([float(one) for one in missing]))
-    raw = (float(numbers.max() or 0) - float(numbers.min() or 0)) / 8  # type: ignore[arg-type]
-    power = 10.0 ** ceil(log10(raw) - 1)
-    return next(step * power for step in (1, 2, 5, 10) if step * power >= raw)
+    wide = float(numbers.max() or 0) - float(numbers.min() or 0)  # type: ignore[arg-type]
+    return round_width(wide / 8)
 
 
 def _max_attributes(qi: int) -> int | None:
