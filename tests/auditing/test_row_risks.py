@@ -45,7 +45,7 @@ def row_by_row(found: Audit, groups: list[int]) -> list[dict[str, Any]]:
         line |= {**nothing, **(dict.fromkeys(zero) if group < 0 else zero)}
         line |= {"known_before": None, "known_exposure": None}
         if group >= 0:
-            place = held.get(int(risks.row_pair[row]))
+            place = held.get(int(risks.people.pair[row]))
             if place is not None:
                 line |= risks.worst.row(place, named=True)
             line |= risks.known.row(int(risks.table.row_signature[row]), named=True)
@@ -61,7 +61,7 @@ def test_lines_of_rows(seed: int) -> None:
     ]
     some = np.array([7, 0, 31])
     assert found.risks.of_rows(some).to_dicts() == found.frame[some].to_dicts()
-    group, signature = found.risks.row_group[some], found.risks.table.row_signature[some]
+    group, signature = found.risks.people.dealt[some], found.risks.table.row_signature[some]
     assert_frame_equal(found.risks.of_people(some, group, signature), found.frame[some])
 
 
@@ -73,7 +73,7 @@ def test_the_most_exposed(seed: int) -> None:
     for count in (0, 1, 5, 1000):
         assert found.worst_people(count).to_dicts() == ordered.head(count).to_dicts()
     first = linked.sort("exposure", "posterior", "row", descending=[True, True, False]).row(0)
-    assert found.risks.first_of(found.risks.worst_pairs())[0] == first[0]
+    assert found.risks.people.first_of(found.risks.worst_pairs())[0] == first[0]
     assert found.worst is not None
     assert found.worst.row == first[0]
 

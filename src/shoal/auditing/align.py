@@ -18,6 +18,8 @@ from shoal.engines.engine import KeyCounts, Pairs, check_keys, check_named
 from shoal.errors import InputError, nearest
 from shoal.groups import Grouping
 
+Coded = tuple[Column, IntArray]
+
 
 class Aligned(NamedTuple):
     """A table, the groups that were published of it, and the group of each of its rows."""
@@ -63,21 +65,19 @@ def align_release(frame: Any, released: Any, spec: Spec, *, key: str | None = No
     codes, _ = factorize([c for _, c in classes], [len(column) for column, _ in classes])
     rows = _dense(np.where(position >= 0, codes[position], -1))
     table = _coded(frame, spec)
-    told = [name for name in spec.sensitive_columns if name in other.columns]
-    if not told:
+    shown = _shown(other, table.spec)
+    if not shown:
         return Aligned(table, Grouping.of_rows(table, rows), rows)
-    shown = {name: code_column(other[name]) for name in told}
-    members = any(
-        _shows_members(column.labels, table.spec.alone(name)) for name, (column, _) in shown.items()
-    )
+    members = _show_members(shown, table.spec)
     if members != spec.publish_members:
         table = Table.from_frame(frame, table.spec.with_(publish_members=members))
     if table.several is not None:
         for one in table.several.columns:
-            if one.members.name in told:
-                _check_same(one, _values(one, shown[one.members.name], position))
+            if one.members.name in shown:
+                found = _recoded(one, shown[one.members.name], position, one.row_value)
+                _refuse_changed(one, int(np.count_nonzero(found != one.row_value)))
         return Aligned(table, Grouping.of_rows(table, rows), rows)
-    values = _values(table, shown[told[0]], position)
+    values = _recoded(table, shown[table.members.name], position, table.row_value)
     if key is None:
         check_values(table, values)
     changed = not np.array_equal(values, table.row_value)
@@ -99,19 +99,16 @@ def align_counted(pairs: Pairs, spec: Spec) -> Aligned:
     group = _dense(np.where(there, codes, -1))
     table = Table.from_cells(lines, spec, rows=counts)
     warn_of_lookalikes(table)
-    told = [name for name in spec.sensitive_columns if name in other.columns]
-    shown = {name: code_column(other[name].filter(pairs.there)) for name in told}
-    members = any(
-        _shows_members(column.labels, table.spec.alone(name)) for name, (column, _) in shown.items()
-    )
-    if told and members != spec.publish_members:
+    shown = _shown(other.filter(pairs.there), table.spec)
+    members = _show_members(shown, table.spec)
+    if shown and members != spec.publish_members:
         table = Table.from_cells(lines, table.spec.with_(publish_members=members), rows=counts)
     assert table.counted is not None
     signature, value = table.counted.signature, table.member_value[table.counted.member]
     place = np.where(there, np.cumsum(there) - 1, -1)
     published = None
     for one in (table,) if table.several is None else table.several.columns:
-        if one.members.name in told:
+        if one.members.name in shown:
             assert one.counted is not None
             own = one.member_value[one.counted.member]
             found = _recoded(one, shown[one.members.name], place, own)
@@ -131,12 +128,8 @@ def align_counted(pairs: Pairs, spec: Spec) -> Aligned:
     return Aligned(table, grouping, None)
 
 
-def _check_same(table: Table, values: IntArray) -> None:
-    """An InputError if values of one of several columns are not those of the table."""
-    _refuse_changed(table, int(np.count_nonzero(values != table.row_value)))
-
-
 def _refuse_changed(table: Table, differing: int) -> None:
+    """An InputError if values of one of several columns are not those of the table."""
     if differing:
         raise InputError(
             "released-several",
@@ -146,14 +139,8 @@ def _refuse_changed(table: Table, differing: int) -> None:
         )
 
 
-def _values(table: Table, shown: tuple[Column, IntArray], position: NDArray[Any]) -> IntArray:
-    """The published value of each row, its own where it is not published."""
-    return _recoded(table, shown, position, table.row_value)
-
-
-def _recoded(
-    table: Table, shown: tuple[Column, IntArray], position: NDArray[Any], own: IntArray
-) -> IntArray:
+def _recoded(table: Table, shown: Coded, position: NDArray[Any], own: IntArray) -> IntArray:
+    """The published value of each line, its own where it is not published."""
     known = {label: code for code, label in enumerate(table.values)}
     unknown = [label for label in shown[0].labels if label not in known]
     if unknown:
@@ -213,9 +200,19 @@ def _positions(keys: pl.Series, released: pl.Series) -> IntArray:
     return joined["at"].cast(pl.Int32).fill_null(-1).to_numpy()
 
 
-def _shows_members(labels: tuple[str, ...], spec: Spec) -> bool:
-    published = {label for label in labels if label != MISSING}
-    return any(event.is_set and published & set(event.values) for event in spec.protect or ())
+def _shown(other: pl.DataFrame, spec: Spec) -> dict[str, Coded]:
+    """The sensitive columns that a release has."""
+    told = [name for name in spec.sensitive_columns if name in other.columns]
+    return {name: code_column(other[name]) for name in told}
+
+
+def _show_members(shown: dict[str, Coded], spec: Spec) -> bool:
+    """Whether values are shown that stand behind the label of a set event."""
+    return any(
+        event.is_set and {label for label in column.labels if label != MISSING} & {*event.values}
+        for name, (column, _) in shown.items()
+        for event in spec.alone(name).protect or ()
+    )
 
 
 def _dense(groups: Any) -> IntArray:

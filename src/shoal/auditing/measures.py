@@ -106,7 +106,7 @@ def worst_witness(risks: RowRisks, table: Table, seen: Seen) -> Witness | None:
     equal = risks.worst_pairs()
     if not len(equal):
         return None
-    row, pair = risks.first_of(equal)
+    row, pair = risks.people.first_of(equal)
     place, signature = int(np.searchsorted(risks.held, pair)), int(risks.partition.signature[pair])
     line, view = risks.worst.row(place, named=True), seen.lenses[seen.through[place]].view
     return Witness(

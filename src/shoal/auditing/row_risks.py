@@ -88,19 +88,9 @@ class RowRisks:
         return self.people.partition
 
     @property
-    def row_group(self) -> IntArray:
-        """The number of each row's group."""
-        return self.people.dealt
-
-    @property
     def published(self) -> Bools:
         """Which rows are published."""
-        return self.row_group >= 0
-
-    @property
-    def row_pair(self) -> IntArray:
-        """The pair of each row, -1 where it is alone or suppressed."""
-        return self.people.pair
+        return self.people.dealt >= 0
 
     @property
     def exposure(self) -> Floats:
@@ -117,14 +107,10 @@ class RowRisks:
         group = int(self.partition.pairs.owner_of(pair))
         return self.people.name(int(self.partition.group_number[group]))
 
-    def first_of(self, pairs: Whole) -> tuple[int | None, int]:
-        """The first row of some pairs and its pair; without rows, the first of the pairs."""
-        return self.people.first_of(pairs)
-
     def of_rows(self, rows: Ints) -> pl.DataFrame:
         """One line for each of some rows; unpublished rows have nothing but their number."""
-        group, signature = self.row_group[rows], self.table.row_signature[rows]
-        return self._lines(rows, group, signature, self.row_pair[rows])
+        group, signature = self.people.dealt[rows], self.table.row_signature[rows]
+        return self._lines(rows, group, signature, self.people.pair[rows])
 
     def of_people(self, rows: Ints, group: Whole, signature: IntArray) -> pl.DataFrame:
         """One line for each, from the number of their group, or -1, and their signature."""
@@ -160,36 +146,27 @@ class RowRisks:
             "known_exposure",
         )
 
-    def all_rows(self) -> pl.DataFrame:
-        """One line for every row of the table."""
-        return self.of_rows(np.arange(self.table.rows))
-
-    def most_exposed(self, count: int) -> pl.DataFrame:
-        """The lines of the most exposed people, the most exposed first; their rows, if known."""
-        return self.exposed_people(count)[0]
-
     def exposed_people(self, count: int) -> tuple[pl.DataFrame, IntArray]:
-        """The lines of the most exposed people, and their signatures."""
-        if self.people.rows is not None:
-            lines = self._exposed_rows(count)
-            return lines, self.table.row_signature[lines["row"].to_numpy()]
+        """The lines of the most exposed people, the most exposed first, with their rows, if known;
+        and their signatures."""
         exposure = np.where(self.worst["posterior"].to_numpy() > 0, self.exposure, 0.0)
         order = np.argsort(-exposure, kind="stable")
+        if self.people.rows is not None:
+            lines = self._exposed_rows(exposure, order, count)
+            return lines, self.table.row_signature[lines["row"].to_numpy()]
         pairs = self.held[np.repeat(order, np.minimum(self.sizes[order], count))[:count]]
         group = self.partition.group_number[self.partition.pairs.owner_of(pairs)]
         signature = self.partition.signature[pairs]
         lines = self.of_people(np.zeros(len(pairs), np.int64), group, signature)
         return lines.with_columns(pl.lit(None, pl.Int64).alias("row")), signature
 
-    def _exposed_rows(self, count: int) -> pl.DataFrame:
-        exposure = np.where(self.worst["posterior"].to_numpy() > 0, self.exposure, 0.0)
-        order = np.argsort(-exposure, kind="stable")
+    def _exposed_rows(self, exposure: Floats, order: Ints, count: int) -> pl.DataFrame:
         enough = int(np.searchsorted(np.cumsum(self.sizes[order]), count))
         if not len(order) or not count:
             return self.of_rows(np.zeros(0, np.int64))
         least = exposure[order[min(enough, len(order) - 1)]]
-        chosen = (exposure >= least) & (exposure > 0)
-        lines = self.of_rows(self._rows_where(chosen))
+        chosen = np.append((exposure >= least) & (exposure > 0), False)  # the last: no held pair
+        lines = self.of_rows(np.flatnonzero(chosen[self._line[self.people.pair]]))
         return lines.sort("exposure", "row", descending=[True, False]).head(count)
 
     def worst_pairs(self) -> IntArray:
@@ -201,11 +178,6 @@ class RowRisks:
         linked = linked & (exposure == exposure[linked].max())
         linked &= posterior == posterior[linked].max()
         return np.asarray(self.held[linked])
-
-    def _rows_where(self, chosen: Bools) -> Ints:
-        """The rows of chosen held pairs."""
-        wanted = np.append(chosen, False)  # the last stands for rows without a held pair
-        return np.flatnonzero(wanted[self._line[self.row_pair]])
 
     @cached_property
     def _line(self) -> IntArray:

@@ -322,7 +322,7 @@ class Audit(Figures):
     @cached_property
     def frame(self) -> pl.DataFrame:
         """One line per row of the table: its worst case. Made when it is first asked for."""
-        return self.risks.all_rows()
+        return self.risks.of_rows(np.arange(self.rows))
 
     def row_risks(self) -> Any:
         """The per-row frame, as the kind of frame the table was made from."""
@@ -330,7 +330,7 @@ class Audit(Figures):
 
     def worst_people(self, count: int = 10) -> pl.DataFrame:
         """The lines of the most exposed people."""
-        return self.risks.most_exposed(count)
+        return self.risks.exposed_people(count)[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for machines; nothing in it belongs to one row but the witnesses."""
