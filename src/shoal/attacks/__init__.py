@@ -7,7 +7,7 @@ The room does not know how groups are made; the insider is handed a way to make 
 from __future__ import annotations
 
 from shoal.attacks.attacker import Attacker, Guesses, Matches, NotApplicableError
-from shoal.attacks.finding import Attack, Control, Finding
+from shoal.attacks.finding import Attack, Finding
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.rate import Rate
 from shoal.attacks.registry import as_attackers, attacker_names, register
@@ -19,7 +19,6 @@ from shoal.auditing.attacked import NotRun
 __all__ = [
     "Attack",
     "Attacker",
-    "Control",
     "Finding",
     "Guesses",
     "Lineup",

@@ -15,22 +15,6 @@ from shoal.wording import plain_percent as percent
 
 
 @dataclass(frozen=True)
-class Control:
-    """The same guesses where carriers are drawn anew within groups by the posteriors that the joint
-    reader has in one view (nearly, where a group shows several other values), the one that expects
-    most of these guesses: what they come to on a release that gives away nothing more."""
-
-    rate: float
-    low: float
-    high: float
-    """Nineteen in twenty draws lie between these."""
-
-    @property
-    def result(self) -> ControlRate:
-        return ControlRate(**{name: round(value, 4) for name, value in vars(self).items()})
-
-
-@dataclass(frozen=True)
 class Finding:
     """What one attacker achieves."""
 
@@ -48,7 +32,7 @@ class Finding:
     named, or nothing is promised against this attacker's question."""
     baseline: float | None = None
     """How often the same attacker is right who names as many people without a release."""
-    control: Control | None = None
+    control: ControlRate | None = None
     certain: Rate = NOBODY
     """The people whom the attacker holds to be carriers with certainty, and who of them are."""
     surprises: int = 0
@@ -95,7 +79,7 @@ class Finding:
             promised=self.promised,
             allowed=_rounded(self.allowed),
             baseline=_rounded(self.baseline),
-            control=None if self.control is None else self.control.result,
+            control=None if self.control is None else self.control.rounded,
             release_doing=_rounded(self.doing),
             certain=Certainly(
                 people=self.certain.tries, right=self.certain.hits, not_by_counts=self.surprises

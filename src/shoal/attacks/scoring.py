@@ -9,11 +9,12 @@ import numpy as np
 
 from shoal.arrays import Floats, Ints, Singles
 from shoal.attacks.attacker import Attacker, Guesses, Matches
-from shoal.attacks.finding import Control, Finding
+from shoal.attacks.finding import Finding
 from shoal.attacks.lineup import Lineup
 from shoal.attacks.rate import CERTAIN, CONFIDENCE, NOBODY, Rate
 from shoal.attacks.scene import Scene
 from shoal.attacks.surest import Ranked, Surest, surest
+from shoal.auditing.attacked import ControlRate
 
 # Whom an attacker names: of each question those with the largest score, of equals anybody.
 
@@ -161,14 +162,14 @@ def _surest(scene: Scene, best: _Scored, ways: int) -> Iterator[Surest]:
     )
 
 
-def _controlled(claimed: Singles, named: Ints, rng: np.random.Generator) -> Control:
+def _controlled(claimed: Singles, named: Ints, rng: np.random.Generator) -> ControlRate:
     """In the view that expects most of the people who were named."""
     named_in = np.flatnonzero(named)
     view = int(np.argmax(named[named_in] @ claimed[named_in]))
     chance = np.repeat(claimed[named_in, view].astype(np.float64), named[named_in])
     drawn = np.array([(rng.random(len(chance)) < chance).mean() for _ in range(DRAWS)])
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    return Control(float(chance.mean()), float(low), float(high))
+    return ControlRate(rate=float(chance.mean()), low=float(low), high=float(high))
 
 
 def _matched(attacker: Attacker, answer: Matches) -> Finding:

@@ -22,11 +22,19 @@ class Hits:
 
 @dataclass(frozen=True, kw_only=True)
 class ControlRate:
-    """How often the same guesses are right where a release gives away nothing more."""
+    """The same guesses where carriers are drawn anew within groups by the posteriors that the joint
+    reader has in one view (nearly, where a group shows several other values), the one that expects
+    most of these guesses: what they come to on a release that gives away nothing more."""
 
     rate: float
     low: float
     high: float
+    """Nineteen in twenty draws lie between these."""
+
+    @property
+    def rounded(self) -> ControlRate:
+        """As it is kept and shown."""
+        return ControlRate(**{name: round(value, 4) for name, value in vars(self).items()})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,9 +62,7 @@ class Published:
     @classmethod
     def of(cls, release: Release) -> Published:
         qi, sensitive = same_groups(release)
-        shown, value, parts = _coded_values(release.spec, sensitive.lines)
-        counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
-        held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
+        shown, _, parts, held = _held(release.spec, sensitive)
         event_of, member_share = _members(release.members)
         in_event = event_numbers(release.spec, shown.labels) >= 0
         case, told = _case_chances(release, qi, held, in_event)
@@ -85,7 +83,7 @@ class Published:
             cells=Counts(
                 expected.indptr.astype(np.int64), expected.indices.astype(np.int32), expected.data
             ),
-            totals=np.bincount(value, weights=counts, minlength=len(shown)).astype(np.int64),
+            totals=held.sum(axis=0).astype(np.int64),
             event_of=event_of,
             member_share=member_share,
             in_event=in_event,
@@ -156,9 +154,7 @@ def same_groups(release: Release, *, apart: bool = False) -> tuple[Runs, Runs]:
 def person_chances(release: Release, qi: Runs, sensitive: Runs) -> tuple[Floats, Bools]:
     """By the same groups: the chance of each line's people to have an event, and whether each line
     of the sensitive table is one."""
-    shown, value, _ = _coded_values(release.spec, sensitive.lines)
-    counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
-    held = _by_group(sensitive.group, value, counts, (len(qi.copies), len(shown)))
+    shown, value, _, held = _held(release.spec, sensitive)
     in_event = event_numbers(release.spec, shown.labels) >= 0
     return _case_chances(release, qi, held, in_event)[0], in_event[value]
 
@@ -196,12 +192,16 @@ def event_numbers(spec: Spec, values: tuple[str, ...]) -> IntArray:
     return np.array([number.get(text, -1) for text in values], dtype=np.int32)
 
 
-def _by_group(
-    owner: Ints, value: IntArray, counts: Floats, shape: tuple[int, int]
-) -> sparse.csr_array:
-    """groups x values."""
-    start, code, count = Counts.of_lines(owner, value, counts, shape[0]).arrays
-    return sparse.csr_array((count, code, start), shape=shape)
+def _held(
+    spec: Spec, sensitive: Runs
+) -> tuple[Column, IntArray, tuple[tuple[str, ...], ...], sparse.csr_array]:
+    """The published values, the code of each line, what they are made of, and how often each group
+    has each."""
+    shown, value, parts = _coded_values(spec, sensitive.lines)
+    counts = (sensitive.lines[COUNT].to_numpy() * sensitive.weight).astype(np.float64)
+    groups = len(sensitive.copies)
+    start, code, count = Counts.of_lines(sensitive.group, value, counts, groups).arrays
+    return shown, value, parts, sparse.csr_array((count, code, start), (groups, len(shown)))
 
 
 def _case_chances(
