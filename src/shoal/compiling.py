@@ -52,11 +52,7 @@ def _compile(
     if function.__name__.startswith("_"):
         return _part(function, fastmath=fastmath)
     dispatcher = numba.njit(  # type: ignore[call-overload]
-        nogil=True,
-        error_model="numpy",
-        fastmath=fastmath,
-        inline=inline,
-        no_cfunc_wrapper=True,
+        nogil=True, error_model="numpy", fastmath=fastmath, inline=inline, no_cfunc_wrapper=True
     )(function)
     if isinstance(dispatcher, Dispatcher):
         with suppress(RuntimeError):  # nowhere to keep it: it is compiled in every run

@@ -10,12 +10,7 @@ from shoal.knowledge.kernels.bernoulli import conditional_bernoulli
 
 
 @kernel
-def posteriors_of(
-    odds: Floats,
-    people: Ints,
-    start: Ints,
-    count: Ints,
-) -> Floats:
+def posteriors_of(odds: Floats, people: Ints, start: Ints, count: Ints) -> Floats:
     """The chance of each suspect to carry, where `count[i]` of the people from `start[i]` to
     `start[i + 1]` do."""
     found = np.empty(len(odds))

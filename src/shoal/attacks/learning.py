@@ -38,12 +38,7 @@ def can_grow() -> bool:
     return find_spec("sklearn") is not None
 
 
-def grown(
-    design: NDArray[Any],
-    outcome: Bools,
-    people: Ints,
-    rng: np.random.Generator,
-) -> Any:
+def grown(design: NDArray[Any], outcome: Bools, people: Ints, rng: np.random.Generator) -> Any:
     """A classifier fitted to so many people of each line; `design` is as many lines, or those of
     several outcomes once. One thread: several wait for each other
     more than they work on tables of this size, and sums come out the same everywhere."""

@@ -117,12 +117,7 @@ class Lineup(Ragged):
 
     @classmethod
     def of(
-        cls,
-        table: Table,
-        grouping: Grouping,
-        knowledge: Knowledge,
-        *,
-        limit: Limit = "absolute",
+        cls, table: Table, grouping: Grouping, knowledge: Knowledge, *, limit: Limit = "absolute"
     ) -> Lineup:
         """One guess for each event in each group that publishes it, every copy of a group by
         itself. People of one signature are told apart by their weights."""

@@ -91,12 +91,7 @@ class Ranked:
 
 
 def surest(
-    named: Ranked,
-    claimed: Singles,
-    known: Bools,
-    without: Ranked,
-    known_without: Bools,
-    ways: int,
+    named: Ranked, claimed: Singles, known: Bools, without: Ranked, known_without: Bools, ways: int
 ) -> Iterator[Surest]:
     """For everybody, for people not known beforehand, and for the others; `claimed` is kinds x
     views. Where there are fewer people nothing is chosen."""

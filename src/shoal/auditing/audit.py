@@ -20,12 +20,7 @@ import numpy as np
 import polars as pl
 
 from shoal.arrays import Bools, Floats, IntArray
-from shoal.auditing.adversaries.adversary import (
-    Adversaries,
-    Anybody,
-    judging,
-    reads_whole,
-)
+from shoal.auditing.adversaries.adversary import Adversaries, Anybody, judging, reads_whole
 from shoal.auditing.adversaries.aspects import for_table, readings, two_valued
 from shoal.auditing.adversaries.even import Even
 from shoal.auditing.adversaries.joint import JOINT_BUDGET

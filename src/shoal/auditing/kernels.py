@@ -84,10 +84,7 @@ def room_for_carriers(
 
 @kernel
 def count_held(
-    value_start: IntArray,
-    value_code: IntArray,
-    value_count: Whole,
-    holds: Bools,
+    value_start: IntArray, value_code: IntArray, value_count: Whole, holds: Bools
 ) -> Ints:
     """How many people of each group publish one of the values that `holds` marks.
 

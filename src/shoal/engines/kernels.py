@@ -93,13 +93,7 @@ def deal_some(
 
 @kernel
 def spelled_out(
-    first: Ints,
-    start: Ints,
-    times: Ints,
-    sizes: Ints,
-    end: Ints,
-    begin: int,
-    stop: int,
+    first: Ints, start: Ints, times: Ints, sizes: Ints, end: Ints, begin: int, stop: int
 ) -> tuple[Ints, NDArray[np.uint32]]:
     """The gid and the line of the places `begin` to `stop` of a table.
 
@@ -141,15 +135,7 @@ def spelled_out(
 
 
 @kernel
-def gathered(
-    gid: Ints, code: Ints
-) -> tuple[
-    Ints,
-    Ints,
-    Ints,
-    Ints,
-    Ints,
-]:
+def gathered(gid: Ints, code: Ints) -> tuple[Ints, Ints, Ints, Ints, Ints]:
     """The runs of lines of whole groups: the first gid, the number of copies and the start of each
     distinct group, and how often and what each of its lines is.
 

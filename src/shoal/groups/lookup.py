@@ -239,12 +239,7 @@ def readable_people(table: Table, grouping: Grouping) -> Readable:
 
 
 def count_readable(
-    table: Table,
-    group: Whole,
-    signature: Whole,
-    people: Ints,
-    value_group: Whole,
-    value: Whole,
+    table: Table, group: Whole, signature: Whole, people: Ints, value_group: Whole, value: Whole
 ) -> Readable:
     """From lines of people (of a group and signature, in all its copies) and lines of values that
     groups publish."""

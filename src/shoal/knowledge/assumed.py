@@ -19,11 +19,7 @@ import numpy as np
 from shoal.data.spec import support_for
 from shoal.data.table import Table
 from shoal.display import counted
-from shoal.knowledge.attributes import (
-    attribute_codes,
-    attribute_qi,
-    known_attributes,
-)
+from shoal.knowledge.attributes import attribute_codes, attribute_qi, known_attributes
 from shoal.knowledge.knowledge import Knowledge
 from shoal.plain import plain
 from shoal.wording import listed, people, percent

@@ -158,9 +158,7 @@ def _banded(table: Table, position: int, width: float) -> tuple[IntArray, tuple[
     column = table.qi[position]
     if not column.numeric:
         raise InputError(
-            "band",
-            f'"{column.name}" holds text and cannot be banded.',
-            "Band numeric QIs only.",
+            "band", f'"{column.name}" holds text and cannot be banded.', "Band numeric QIs only."
         )
     shown = [
         column.labels[-1] if value is None else band_label(value, width)

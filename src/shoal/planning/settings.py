@@ -67,10 +67,7 @@ def recodings(table: Table, attributes: Iterable[str]) -> Iterator[tuple[str, Ta
 
 
 def coarser(
-    table: Table,
-    step: int,
-    done: Collection[str],
-    hierarchies: Mapping[str, tuple[str, Hierarchy]],
+    table: Table, step: int, done: Collection[str], hierarchies: Mapping[str, tuple[str, Hierarchy]]
 ) -> dict[str, Recipe]:
     """A recipe for each QI that can be made coarser, but where that is done, at the first or second
     step: a level of its hierarchy, wider bands of numbers, rare values gathered."""

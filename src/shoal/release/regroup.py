@@ -22,10 +22,7 @@ from shoal.release.release import Release
 
 
 def regroup(
-    release: Release,
-    table: Table,
-    rows: NDArray[Any],
-    weights: Floats | None = None,
+    release: Release, table: Table, rows: NDArray[Any], weights: Floats | None = None
 ) -> Grouping:
     """The groups of the table's rows (`rows`: their gids, negative where not published), with the
     values that the release publishes of them, and their weights."""

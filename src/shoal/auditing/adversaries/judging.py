@@ -127,11 +127,7 @@ class Case:
         """The groups, as the kernels take them."""
         part = self.partition
         return kernels.GroupArrays(
-            self.holders,
-            part.copies,
-            *part.pairs.arrays,
-            *part.values.arrays,
-            *part.events.arrays,
+            self.holders, part.copies, *part.pairs.arrays, *part.values.arrays, *part.events.arrays
         )
 
     def arrays(
@@ -312,12 +308,7 @@ class _SettledGroup:
 
 
 def _settle(
-    case: Case,
-    view: View,
-    distributions: Floats,
-    value_event: IntArray,
-    group: int,
-    number: int,
+    case: Case, view: View, distributions: Floats, value_event: IntArray, group: int, number: int
 ) -> _SettledGroup | None:
     """A group that is too large to be exact: certified bounds if they decide, else an estimate.
     None if no possible world explains it."""

@@ -109,8 +109,5 @@ def _clean(rows: pl.DataFrame) -> pl.DataFrame:
     return (
         rows.with_columns(cs.string().str.strip_chars())
         .filter(pl.all_horizontal(pl.all().is_not_null() & pl.all().is_in(["", "?"]).not_()))
-        .with_columns(
-            pl.col("salary-class").str.strip_suffix("."),
-            pl.col(_NUMBERS).cast(pl.Int64),
-        )
+        .with_columns(pl.col("salary-class").str.strip_suffix("."), pl.col(_NUMBERS).cast(pl.Int64))
     )

@@ -33,13 +33,7 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 
 from shoal.data.sources.formats import ending_of, file_kind, unknown_kind
 from shoal.data.sources.text import PIECE, opened
-from shoal.data.storage.location import (
-    PIPED,
-    check_readable,
-    parse_url,
-    redact,
-    remote_scheme,
-)
+from shoal.data.storage.location import PIPED, check_readable, parse_url, redact, remote_scheme
 from shoal.errors import InputError, unknown
 
 SHARE, LEAST = 0.5, 0.02

@@ -33,11 +33,7 @@ def codes_of(texts: pl.Series, known: Codes) -> Codes:
 
 
 def write_labelled(
-    frame: pl.DataFrame,
-    path: Path,
-    *,
-    codes: Mapping[str, Codes],
-    titles: Mapping[str, str],
+    frame: pl.DataFrame, path: Path, *, codes: Mapping[str, Codes], titles: Mapping[str, str]
 ) -> None:
     """Writes a frame whose names are names in such programs too; columns with codes as these."""
     try:

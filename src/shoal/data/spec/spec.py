@@ -355,11 +355,7 @@ class Spec:
         mine = [replace(e, column=()) for e in self.protect or () if column in e.column]
         recode = [pair for pair in self.recode if pair[0] in (*self.qi, column)]
         return replace(
-            self,
-            sensitive=column,
-            protect=tuple(mine),
-            recode=tuple(recode),
-            publish_apart=False,
+            self, sensitive=column, protect=tuple(mine), recode=tuple(recode), publish_apart=False
         )
 
     def with_(self, **changes: Any) -> Spec:

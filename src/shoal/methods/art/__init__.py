@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from shoal.methods.art.art import (
-    Art,
-)
+from shoal.methods.art.art import Art
 
-__all__ = [
-    "Art",
-]
+__all__ = ["Art"]

@@ -37,6 +37,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from shoal.data.spec import checked_whole
 from shoal.data.table import Table
 from shoal.data.table.hierarchy import Hierarchy
 from shoal.errors import InputError
@@ -104,12 +105,8 @@ class Art:
             )
         for name in ("cell", "smallest_group"):
             value = getattr(self, name)
-            if value is not None and (
-                not isinstance(value, int) or isinstance(value, bool) or value < 1
-            ):
-                raise InputError(
-                    "whole-number", f"{name} is {value!r}.", "Give a whole number of at least 1."
-                )
+            if value is not None:
+                checked_whole(name, value)
         for name, given in (
             ("cell", self.cell is not None),
             ("smallest_group", (self.smallest_group or 1) > 1),

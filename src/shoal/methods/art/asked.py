@@ -13,12 +13,7 @@ import numpy as np
 from shoal.arrays import Bools, Floats, Whole
 from shoal.data.table import Table
 from shoal.groups import Grouping
-from shoal.knowledge import (
-    Knowledge,
-    Reader,
-    event_chances,
-    value_chances,
-)
+from shoal.knowledge import Knowledge, Reader, event_chances, value_chances
 from shoal.knowledge.entropy import all_counts, most_counted
 from shoal.methods.art.classes import Counts, class_counts
 from shoal.methods.art.limits import strengths

@@ -145,11 +145,7 @@ def _sizes(how: Blindness, asked: Asked) -> list[int]:
 
 
 def _attempt(
-    asked: Asked,
-    how: Blindness,
-    most_lost: float,
-    random: np.random.Generator,
-    progress: Progress,
+    asked: Asked, how: Blindness, most_lost: float, random: np.random.Generator, progress: Progress
 ) -> Attempt:
     groups = Assembly.of(asked, how.rate or np.inf)  # 1
     several = asked.whole.several is not None

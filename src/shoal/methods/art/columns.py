@@ -10,12 +10,7 @@ from numpy.typing import NDArray
 
 from shoal.arrays import Bools, Floats, Ints, Singles, Whole
 from shoal.methods.art.asked import Asked
-from shoal.methods.art.kernels.weights import (
-    Weights,
-    gathered,
-    largest_sums,
-    people_by_class,
-)
+from shoal.methods.art.kernels.weights import Weights, gathered, largest_sums, people_by_class
 from shoal.methods.art.masks import Block, Masks
 from shoal.methods.art.threads import one_thread
 

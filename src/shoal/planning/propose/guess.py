@@ -334,10 +334,7 @@ def _sensitive(
 
 
 def _illnesses(
-    data: pl.DataFrame,
-    guesses: dict[str, Guess],
-    said: Codebook,
-    named: Guess | None,
+    data: pl.DataFrame, guesses: dict[str, Guess], said: Codebook, named: Guess | None
 ) -> tuple[Event, ...]:
     """Columns of yes and no that could be sensitive, each with its event: those whose name says an
     illness, and three or more alike in which few say yes. Where a name says what the sensitive

@@ -85,11 +85,7 @@ class Facts:
 
 
 def audit_facts(
-    audit: Audit,
-    table: Table,
-    *,
-    grouping: Grouping | None = None,
-    repeat: Repeat | None = None,
+    audit: Audit, table: Table, *, grouping: Grouping | None = None, repeat: Repeat | None = None
 ) -> Facts:
     """The facts of an audit. `grouping` tells of values that the judged release changed."""
     _check(audit, table)

@@ -37,10 +37,7 @@ Asked = Mapping[str, tuple[Column, Bools]]
 
 
 def sql_for_count(
-    release: Release,
-    where: Mapping[str, Any] | None = None,
-    *,
-    format: str | None = None,
+    release: Release, where: Mapping[str, Any] | None = None, *, format: str | None = None
 ) -> str:
     """SQL that gives what `release.count(where)` gives, the estimate and its standard error, run in
     the release's folder.

@@ -39,12 +39,7 @@ from shoal.release.forms import form_named
 from shoal.release.pair import by_row
 from shoal.release.record import Record, rows_recorded
 from shoal.release.utility.published import same_groups
-from shoal.release.verification.after import (
-    each_apart,
-    earlier_of,
-    together_with_earlier,
-    told_of,
-)
+from shoal.release.verification.after import each_apart, earlier_of, together_with_earlier, told_of
 from shoal.release.verification.files import Claim, same_figure, same_figures
 from shoal.release.verification.models import with_models
 from shoal.release.verification.values import PublishedLines, check_values
@@ -265,12 +260,7 @@ def _same_source(known: Knowledge, claimed: dict[str, Any]) -> Claim:
 
 
 def _compare(
-    case: Case,
-    known: Knowledge,
-    release: Release,
-    persons: ByPerson,
-    *,
-    whole: bool,
+    case: Case, known: Knowledge, release: Release, persons: ByPerson, *, whole: bool
 ) -> tuple[Judged, dict[str, list[Links]], list[Claim]]:
     """Every verdict and figure again; not `whole`: as far as they go without a model's view. And
     what checks are made of: figures, and everybody's links."""

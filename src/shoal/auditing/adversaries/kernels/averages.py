@@ -38,11 +38,7 @@ MOST_RATIOS = 2e6
 
 @kernel
 def average_bounds(
-    weights: Floats,
-    sizes: Ints,
-    counts: Ints,
-    column: Ints,
-    events: int,
+    weights: Floats, sizes: Ints, counts: Ints, column: Ints, events: int
 ) -> tuple[Floats, Floats]:
     """Lower and upper bounds of p(tuple of s has event e), S x E; `column` is the event of each
     value, or -1. Some world must have weight."""
@@ -180,12 +176,7 @@ def _one_less_deep(
 
 @kernel
 def _totals(
-    row: Floats,
-    counts: Ints,
-    v: int,
-    excess: Floats,
-    gone: int,
-    slack: float,
+    row: Floats, counts: Ints, v: int, excess: Floats, gone: int, slack: float
 ) -> tuple[float, float]:
     """The most and the least that sum_w R_jw d_w h_w / h_v can be when `gone` values are gone, and
     a v is left: for the latter, those that weigh most."""
@@ -239,11 +230,7 @@ def _limit_f(
 
 @kernel
 def _posterior(
-    row: Floats,
-    counts: Ints,
-    column: Ints,
-    event: int,
-    excess: Floats,
+    row: Floats, counts: Ints, column: Ints, event: int, excess: Floats
 ) -> tuple[float, float]:
     """Bounds of p(i:event): the others' weight against the event's, value by value."""
     V = len(row)

@@ -82,11 +82,7 @@ def _cell(cells: CellArrays, signature: int, value: int) -> int:
 
 @kernel
 def judge_even(
-    group: IntArray,
-    groups: GroupArrays,
-    value_event: IntArray,
-    event_r: Floats,
-    known: Bools,
+    group: IntArray, groups: GroupArrays, value_event: IntArray, event_r: Floats, known: Bools
 ) -> EvenLinks:
     """Judges even groups: everybody's posterior is the group's share of the event. `known` as in
     judge.py."""

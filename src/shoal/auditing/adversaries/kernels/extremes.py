@@ -79,13 +79,7 @@ def _handed_out(
 
 @part
 def share_limits(
-    held: Floats,
-    other: Floats,
-    sizes: Ints,
-    least: Floats,
-    most: Floats,
-    depth: int,
-    slack: float,
+    held: Floats, other: Floats, sizes: Ints, least: Floats, most: Floats, depth: int, slack: float
 ) -> tuple[float, float]:
     """Bounds of the share of a value that is with tuples for whom another is impossible: by what
     these can hold, and by what is left to them. Again `depth` tuples are gone."""

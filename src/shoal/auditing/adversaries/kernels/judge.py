@@ -99,11 +99,7 @@ class EvenGuesses(NamedTuple):
 
 
 NOTHING_EVEN = EvenGuesses(
-    np.zeros(0, np.int64),
-    np.zeros(0),
-    np.zeros(0, np.bool_),
-    np.zeros(2),
-    np.zeros(0),
+    np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.bool_), np.zeros(2), np.zeros(0)
 )
 IN_EVEN = -2
 """Instead of the pair that has the largest posterior: it is in a group that was judged apart."""
@@ -232,12 +228,7 @@ def _everybody_can(joint: bool, weights: Floats, event_count: Ints, N: int) -> b
 
 
 @glue
-def _one_by_one(
-    joint: bool,
-    weights: Floats,
-    sizes: Ints,
-    counts: Ints,
-) -> Floats:
+def _one_by_one(joint: bool, weights: Floats, sizes: Ints, counts: Ints) -> Floats:
     """The posterior of each column: against the other of two values (joint), or against all else
     (binary). weights: distributions x columns; sizes of the former, counts of the latter."""
     S, V = weights.shape
@@ -391,13 +382,7 @@ def _judge_plain(
 
 
 @kernel
-def _pass_by(
-    first: int,
-    last: int,
-    right: Floats,
-    known: Bools,
-    guesses: Floats,
-) -> int:
+def _pass_by(first: int, last: int, right: Floats, known: Bools, guesses: Floats) -> int:
     """Counts the right guesses in some of the groups that were judged apart."""
     for k in range(first, last):
         guesses[1 if known[k] else 0, 0] += right[k]

@@ -149,12 +149,7 @@ def hand_out(weights: Floats, sizes: Ints, counts: Ints) -> Floats:
 
 @kernel
 def _multiply(
-    old: Floats,
-    new: Floats,
-    form: Floats,
-    counts: Ints,
-    stride: Ints,
-    free: int,
+    old: Floats, new: Floats, form: Floats, counts: Ints, stride: Ints, free: int
 ) -> None:
     """new = old times one tuple's linear form.
 

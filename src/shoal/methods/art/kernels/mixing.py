@@ -218,13 +218,7 @@ def _candidates(
 
 @kernel
 def _grow_one(
-    start: int,
-    candidates: Ints,
-    known: Known,
-    free: Ints,
-    tries: int,
-    group: Ints,
-    swaps: Hidden,
+    start: int, candidates: Ints, known: Known, free: Ints, tries: int, group: Ints, swaps: Hidden
 ) -> int:
     """The size of a safe group, its rows taken; or 0 and nothing taken.
 
@@ -296,13 +290,7 @@ def _lack(i: int, own: np.float32, size: int, swaps: Hidden) -> np.float32:
 
 @kernel
 def _best_candidate(
-    candidates: Ints,
-    lack: Singles,
-    group: Ints,
-    size: int,
-    known: Known,
-    tries: int,
-    least: float,
+    candidates: Ints, lack: Singles, group: Ints, size: int, known: Known, tries: int, least: float
 ) -> tuple[int, float]:
     """Of the candidates with the least lack, the one with the least excess, and that excess; -1 if
     it is `least` or more for all of them."""
