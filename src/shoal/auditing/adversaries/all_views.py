@@ -14,7 +14,7 @@ is decided, which counts against the release.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -215,12 +215,12 @@ class _Notes:
         self, case: Case, judged: int, residual: float, absent: int, excepted: int
     ) -> Judgement:
         """All of it."""
-        return Judgement.of_record(
-            case,
-            self.record,
-            counted=(0, 0, judged),
-            kind=np.full(len(self.exposure), 2, np.int8),
-            undecided=self.undecided,
+        estimates = np.full(len(self.exposure), 2, np.int8)
+        made = Judgement.of_record(
+            case, self.record, counted=(0, 0, judged), kind=estimates, undecided=self.undecided
+        )
+        return replace(
+            made,
             limit="prior",
             residual=residual,
             absent=absent,

@@ -201,10 +201,6 @@ class Judgement:
         kind: NDArray[np.int8] | None = None,
         undecided: Bools | None = None,
         contradictory: Ints | None = None,
-        limit: Limit | None = None,
-        residual: float | None = None,
-        absent: int = 0,
-        excepted: int | None = None,
     ) -> Judgement:
         """From what was written down of all pairs; without more, all of it is exact."""
         pairs = len(record.posterior)
@@ -221,10 +217,6 @@ class Judgement:
             contradictory=np.zeros(0, np.int64) if contradictory is None else contradictory,
             event_worst=record.event_worst,
             event_pair=record.event_pair,
-            limit=limit,
-            residual=residual,
-            absent=absent,
-            excepted=excepted,
         )
 
 
@@ -239,8 +231,7 @@ def judge_groups(
     """All groups in one view, the `number`th. `by_value`: every published value is told apart;
     otherwise only one event from all else. `even`: what was found of groups that are judged apart.
     """
-    part, value_event = case.partition, case.value_event
-    distributions = with_pool(view, case.table)
+    part, distributions = case.partition, with_pool(view, case.table)
     groups, known = case.arrays(view, distributions)
     record = kernels.empty_record(part.groups, len(part.signature), len(case.event_r))
     judged = kernels.judge_view(by_value, case.budget, groups, known, even, record)
@@ -249,7 +240,7 @@ def judge_groups(
     undecided = np.zeros(len(record.posterior), bool)
     counted = [judged, 0, 0]
     for group in np.flatnonzero(state == kernels.UNSETTLED):
-        settled = _settle(case, view, distributions, value_event, int(group), number)
+        settled = _settle(case, view, distributions, int(group), number)
         if settled is None:
             state[group] = kernels.NO_WORLD
             continue
@@ -308,7 +299,7 @@ class _SettledGroup:
 
 
 def _settle(
-    case: Case, view: View, distributions: Floats, value_event: IntArray, group: int, number: int
+    case: Case, view: View, distributions: Floats, group: int, number: int
 ) -> _SettledGroup | None:
     """A group that is too large to be exact: certified bounds if they decide, else an estimate.
     None if no possible world explains it."""
@@ -322,7 +313,7 @@ def _settle(
     )
     if not has_world(weights, sizes, counts):
         return None
-    events, column = kernels.event_columns(values, value_event)
+    events, column = kernels.event_columns(values, case.value_event)
     if len(events) == 1 and (column >= 0).all():
         certain = np.ones((len(sizes), 1))
         return _SettledGroup(0, place, sizes, events, certain, certain > 0, certain, certain)
