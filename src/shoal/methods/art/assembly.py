@@ -175,11 +175,14 @@ class Assembly:
 
     def separate(self) -> None:
         """Every copy becomes a group of its own."""
-        members, copies = self._settle(), self._copies
-        which = np.repeat(np.arange(len(copies)), copies)
-        self._members, self._kind = members.some(which), self._kind[which]
-        self._copies = np.ones(len(which), np.int64)
-        self._checked = self._checked[which]
+        self._settle()
+        self._keep(np.repeat(np.arange(len(self._copies)), self._copies))
+        self._copies = np.ones(len(self._copies), np.int64)
+
+    def _keep(self, which: Ints) -> None:
+        """No groups but these, in this order."""
+        self._members, self._kind = self._members.some(which), self._kind[which]
+        self._copies, self._checked = self._copies[which], self._checked[which]
 
     def signature_of(self, group: int) -> int:
         """The signature of a group's first member."""
@@ -253,13 +256,11 @@ class Assembly:
         ones, others = (
             self.single_out(np.array([pair[side] for pair in pairs])) for side in (0, 1)
         )
-        both, members, kinds = self.united(ones, others), self._settle(), self._kind[ones]
+        both, kinds = self.united(ones, others), self._kind[ones]
         kinds[[pooled for *_, pooled in pairs]] = GROUP_KINDS.index("pooled")
         kept = np.ones(len(self._kind), bool)
         kept[ones] = kept[others] = False
-        which = np.flatnonzero(kept)
-        self._members, self._kind = members.some(which), self._kind[which]
-        self._copies, self._checked = self._copies[which], self._checked[which]
+        self._keep(np.flatnonzero(kept))
         self._new.append((both, kinds, np.ones(len(pairs), np.int64)))
         self._settle()
 
@@ -334,10 +335,8 @@ class Assembly:
         people = members.number[gone] * self._copies[members.owner[gone]]
         freed = np.bincount(members.cell[gone], people, len(self.cells.free))
         self.cells.free[:] += freed.astype(np.int64)
-        which = np.flatnonzero(kept)
-        self._members, self._before = members.some(which), {}
-        self._kind, self._copies = self._kind[which], self._copies[which]
-        self._checked = self._checked[which]
+        self._keep(np.flatnonzero(kept))
+        self._before = {}
 
     def are_safe(self, which: Ints, x: int, y: int, asked: Asked) -> Bools:
         """Whether every posterior is within its limit, by the closed form (kernels/links.py)."""
