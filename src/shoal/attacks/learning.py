@@ -172,7 +172,9 @@ def ranks(lineup: Lineup, numbers: Floats) -> Floats:
 
 def logit(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     """The conditional logit on features and their squares."""
-    taught = lesson._replace(design=_bent(lesson.design)).only(_decided(lesson))
+    # Where values are changed, some questions have no carrier at all, and decide nothing.
+    decided = Ragged.of_lengths(lesson.size).summed(lesson.carrying) > 0
+    taught = lesson._replace(design=_bent(lesson.design)).only(decided)
     questions = len(taught.size)
     held_out = _half(questions, rng)
     weights, losses, path = np.zeros(taught.design.shape[1]), [], []
@@ -193,11 +195,6 @@ def boosting(lesson: Lesson, rng: np.random.Generator) -> Scorer:
     outcome = np.repeat([True, False], len(lesson.people))
     model = grown(lesson.design, outcome, people, rng)
     return lambda asked: scored(model, asked)
-
-
-def _decided(lesson: Lesson) -> Bools:
-    """The questions that have a carrier at all: where values are changed, some have none."""
-    return np.asarray(Ragged.of_lengths(lesson.size).summed(lesson.carrying) > 0)
 
 
 def _only(features: Features, names: Sequence[str]) -> Features:

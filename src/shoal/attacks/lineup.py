@@ -67,11 +67,6 @@ def joint_odds(view: View, table: Table, signature: Ints, event: Ints, others: O
         return _bounded(event_chances(view, table)[index, event] / against)
 
 
-def binary_odds(view: View, table: Table, signature: Ints, event: Ints) -> Floats:
-    """Of each suspect."""
-    return as_odds(event_chances(view, table)[view.index[signature], event])
-
-
 def as_odds(chance: Floats) -> Floats:
     """A chance over that of the contrary, within bounds."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -259,7 +254,8 @@ class Lineup(Ragged):
 
     def binary(self, view: View) -> Floats:
         """The odds at which the binary reader weighs each suspect."""
-        return binary_odds(view, self.table, self.signature, self.event[self.question])
+        chances = event_chances(view, self.table)
+        return as_odds(chances[view.index[self.signature], self.event[self.question]])
 
     @cached_property
     def _others(self) -> Others:

@@ -67,7 +67,8 @@ def method_class(name: str) -> type[Any]:
 def parameters_of(name: str) -> tuple[Parameter, ...]:
     """A method's parameters, in the order of its class. Of shoal's own methods they are read from
     the source, so that a command's help needs nothing that computes."""
-    return tuple(fields_of(_source_of(name), _class_name(name)))
+    kind = _OWN[name].split(":")[1] if name in _OWN else method_class(name).__name__
+    return tuple(fields_of(_source_of(name), kind))
 
 
 def make_method(name: str, parameters: Mapping[str, Any] | None = None) -> Anonymizer:
@@ -111,10 +112,6 @@ def inform(
     if readers is not None and hasattr(method, "readers"):
         method = replace(method, readers=tuple(readers))  # type: ignore[type-var]
     return method
-
-
-def _class_name(name: str) -> str:
-    return _OWN[name].split(":")[1] if name in _OWN else method_class(name).__name__
 
 
 def _source_of(name: str) -> str:

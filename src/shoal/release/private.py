@@ -64,8 +64,9 @@ def keeper(release: Release, record: str | None) -> Keep:
     parts = None if record == "cells" else _parts(made)
     if parts is not None:
         return lambda folder: _keep_rows(release, parts, folder)
-    if record == "rows" and isinstance(made.engine, Distant):
-        return _distant_keeper(made, made.engine)
+    if record == "rows" and isinstance(engine := made.engine, Distant):
+        dealt = engine.row_groups(made.table, made.grouping, seed=made.seed)
+        return lambda folder: engine.write_rows(dealt, folder / KEY_GROUPS, rows=made.table.rows)
     if record == "rows":
         raise InputError(
             "rows-elsewhere",
@@ -73,12 +74,6 @@ def keeper(release: Release, record: str | None) -> Keep:
             "Keep the record by cells, or give the table itself.",
         )
     return lambda folder: write_table(_cell_groups(made), folder / CELL_GROUPS)
-
-
-def _distant_keeper(made: ReleaseRun, engine: Distant) -> Keep:
-    """The group of everybody by what identifies them, dealt and written where they are."""
-    dealt = engine.row_groups(made.table, made.grouping, seed=made.seed)
-    return lambda folder: engine.write_rows(dealt, folder / KEY_GROUPS, rows=made.table.rows)
 
 
 def save_private(release: Release, facts: Facts, keep: Keep, folder: Path) -> None:

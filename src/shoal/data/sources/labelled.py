@@ -11,7 +11,6 @@ import polars as pl
 from shoal.data.sources.statistical import read_file
 from shoal.errors import missing_extra
 
-ENDINGS = (".sav", ".dta")
 LONGEST = 120
 """So many bytes of a label SPSS shows."""
 LARGEST = (1 << 31) - 100

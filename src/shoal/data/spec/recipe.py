@@ -213,9 +213,6 @@ def with_files(recipes: Recipes, files: Mapping[str, str | Path]) -> Recipes:
 _OPTION = re.compile(rf"(.+):({'|'.join(field.name for field in fields(Recipe))})(?:=(.*))?")
 
 
-_NEXT_LABEL = re.compile(",(?=[^,=]*=)")
-
-
 def parse_recipes(texts: list[str]) -> dict[str, dict[str, Any]]:
     """Recipes from the command line: `age:bands=10`, repeated for more keys and columns."""
     recipes: dict[str, dict[str, Any]] = {}

@@ -279,7 +279,8 @@ def _coarser(column: Column, recipe: Recipe | None, rows: Ints) -> Iterator[Reci
     asked = recipe or Recipe(nominal=True)
     missing = asked.missing
     way = next((key for key in COARSER if getattr(asked, key)), None) if recipe else None
-    scaled = way is None and not asked.labels and _is_scaled(column)
+    scaled = way is None and not asked.labels
+    scaled = scaled and (column.numeric or isinstance(scale_of(column), Dates))
     if way in (None, "nominal") and not scaled:
         rare = sorted({count for count in _frequent(rows) if count > (asked.rare or 1)})
         plain = replace(asked, nominal=way == "nominal") if recipe else Recipe(rare=2)
@@ -309,10 +310,6 @@ def _wider(column: Column, way: str | None, asked: Recipe) -> Iterator[Recipe]:
     else:
         coarser = DATES[DATES.index(asked.date) + 1 :] if asked.date else DATES
         yield from (Recipe(missing=missing, date=part) for part in coarser)
-
-
-def _is_scaled(column: Column) -> bool:
-    return column.numeric or isinstance(scale_of(column), Dates)
 
 
 def _frequent(rows: Ints) -> Iterator[int]:

@@ -346,7 +346,8 @@ class _Search:
                 break
 
     def _run(self, one: Setting, longest: float) -> None:
-        self.progress(f"trying {one_line(one)}", int(self.spent()), int(self.seconds))
+        trying = visible(", ".join(one.changes) or "what was asked")
+        self.progress(f"trying {trying}", int(self.spent()), int(self.seconds))
         self.ran[one] = run_setting(one, seed=self.seed, seconds=max(1.0, longest))
         if self.told is not None:
             self.told(self.found())
@@ -401,10 +402,6 @@ def try_r(
             held = run(others[middle])
             others = others[middle + 1 :] if held else others[:middle]
         return sorted(tried, key=lambda one: one.r)
-
-
-def one_line(one: Setting) -> str:
-    return visible(", ".join(one.changes) or "what was asked")
 
 
 def _rank(one: Tried) -> tuple[bool, bool, float, float]:

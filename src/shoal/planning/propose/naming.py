@@ -41,7 +41,7 @@ def warn_of_naming(table: Table) -> None:
             said, way = "nearly names people", "Leave it out, or make it coarser"
             if column.name == table.spec.weight:
                 said, way = "is a survey weight, which other files of it have", "Publish means"
-            elif _is_measured(column):
+            elif column.values.dtype.is_float() or column.values.dtype.is_decimal():
                 said, way = "is published too exactly", "Make it coarser"
             warnings.warn(
                 f'The QI "{visible(column.name)}" {said}: {alone:,} of its {len(column):,} values '
@@ -58,10 +58,6 @@ def _held_by_one(table: Table) -> list[tuple[Column, int]]:
     for place, column in enumerate(table.qi):
         found.append((column, int((table.qi_rows(place) == 1).sum())))
     return found
-
-
-def _is_measured(column: Column) -> bool:
-    return column.values.dtype.is_float() or column.values.dtype.is_decimal()
 
 
 def _coarser(column: Column) -> str:

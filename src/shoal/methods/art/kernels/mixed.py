@@ -104,12 +104,6 @@ def excess(cells: Ints, size: int, known: Known, limit: float) -> float:
 
 
 @kernel
-def is_safe(cells: Ints, size: int, known: Known) -> bool:
-    """Whether a group is r-robust for every event in every view (False when it cannot be told)."""
-    return excess(cells, size, known, np.inf) == 0.0
-
-
-@kernel
 def _tally(cells: Ints, size: int, known: Known) -> tuple[Ints, Ints]:
     """The values of a group and how often each occurs, the commonest first."""
     values, counts, kinds = np.empty(size, np.int64), np.zeros(size, np.int64), 0
