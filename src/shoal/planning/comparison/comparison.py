@@ -43,14 +43,10 @@ class MethodLine:
     """What the red team achieves on its first run, if it was let loose."""
 
     def to_dict(self) -> dict[str, Any]:
+        attack = self.attack and self.attack.to_dict()
+        told = {"failed": self.failed, "unjudged": self.unjudged, "attack": attack}
         plain = {"method": self.method, **self.measures, "seeds": list(self.seeds)}
-        if self.failed:
-            plain["failed"] = self.failed
-        if self.unjudged:
-            plain["unjudged"] = self.unjudged
-        if self.attack:
-            plain["attack"] = self.attack.to_dict()
-        return plain
+        return plain | {name: one for name, one in told.items() if one}
 
 
 @dataclass(frozen=True)

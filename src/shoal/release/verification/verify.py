@@ -38,7 +38,6 @@ from shoal.wording import adversaries_words, limit_named, verdict_words, visible
 class Verification:
     """All checks of one release."""
 
-    checks: tuple[Claim, ...]
     recomputed: bool
     """Whether posteriors were recomputed from the original table."""
     verdict: tuple[Check, ...]
@@ -60,6 +59,7 @@ class Verification:
     """What was not seen, but taken from the certificate."""
     signed: str
     """Who vouches for it, in words."""
+    checks: tuple[Claim, ...]
 
     def __repr__(self) -> str:
         lines = (": ".join(line) for line in self._figures())
@@ -106,21 +106,9 @@ class Verification:
         return all(check.passed for check in self.checks)
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "confirmed": self.confirmed,
-            "recomputed": self.recomputed,
-            "robust": self.robust,
-            "verdict": plain(self.verdict),
-            "worst_posterior": self.worst_posterior,
-            "adversaries": list(self.adversaries),
-            "limit": self.limit,
-            "events": [{"label": label, "r": r} for label, r in self.events],
-            "views": [list(view) for view in self.views],
-            "min_support": self.min_support,
-            "on_trust": list(self.on_trust),
-            "signed": self.signed,
-            "checks": [vars(check) for check in self.checks],
-        }
+        events = [{"label": label, "r": r} for label, r in self.events]
+        found = {"confirmed": self.confirmed, "robust": self.robust}
+        return {**found, **plain(self), "events": events}
 
 
 def _few(texts: Sequence[str], most: int = 7) -> str:
