@@ -12,11 +12,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from shoal.arrays import Bools, Floats
+from shoal.data.spec import checked_whole
 from shoal.data.table import Column, Table
 from shoal.data.table.survey import UNITS
 from shoal.errors import InputError
@@ -61,14 +61,9 @@ class Workload:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for name in ("queries", "dimensions"):
-            value: Any = getattr(self, name)
-            if value is None and name == "dimensions":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(
-                    "whole-number", f"{name} is {value!r}.", "Give a whole number of at least 1."
-                )
+        checked_whole("queries", self.queries)
+        if self.dimensions is not None:
+            checked_whole("dimensions", self.dimensions)
         if not 0 < self.selectivity <= 1:
             raise InputError(
                 "selectivity",
