@@ -13,7 +13,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, replace
 from itertools import product
 from math import ceil, isfinite, log10, prod
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -191,14 +190,7 @@ def settings(
     spec as it was given, and `hierarchies` have the file that each was read from. Where QIs are of
     unlike `importance` (1 unless said), the less important are made coarser without the others."""
     cells, done = cells_of(table), {name for name, _ in asked.recode}
-    made: dict[str, Any] = {
-        "recode": (),
-        "identifiers": (),
-        "k": None,
-        "person": None,
-        "rows_per_person": "all",
-    }
-    table = Table.from_cells(cells, table.spec.with_(**made), rows=ROWS)
+    table = Table.from_cells(cells, table.spec.unnamed(recode=(), k=None), rows=ROWS)
     weights = np.array([(importance or {}).get(column.name, 1.0) for column in table.qi])
     whole = weights / weights.sum()
     yield _of_base(_Base(table, asked, {}, whole, cells), asked)

@@ -362,6 +362,10 @@ class Spec:
         """The same spec with some fields changed (and checked again)."""
         return replace(self, **changes)
 
+    def unnamed(self, **changes: Any) -> Spec:
+        """The same for counted people, whom no column names."""
+        return self.with_(identifiers=(), person=None, rows_per_person="all", **changes)
+
     def of_rows(self, rows: int) -> Spec:
         """The spec for a table of so many rows: min_support follows from these unless given."""
         return self if self.min_support else self.with_(min_support=support_for(rows))

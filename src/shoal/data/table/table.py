@@ -147,8 +147,7 @@ class Table:
                 "cells-rows", "A cell has no rows.", "Give only combinations that occur."
             )
         counts = data[rows].cast(pl.Int64).to_numpy()
-        unnamed = spec.with_(identifiers=(), person=None, rows_per_person="all")
-        _check_columns(data, unnamed, rows=int(counts.sum()))
+        _check_columns(data, spec.unnamed(), rows=int(counts.sum()))
         weight = weight_units(data, spec, counts)
         made, spec, cost = shared(data, spec, counts)
         table = cls._coded(made, spec, counts, weight, native=None)

@@ -195,9 +195,7 @@ def warm_up(table: Table, methods: Iterable[Anonymizer]) -> None:
     rows = np.union1d(first, np.arange(min(table.rows, WARM_ROWS)))
     support = max(2, table.min_support * len(rows) // table.rows)
     # These values are recoded already, and identifiers are not among them.
-    unnamed: dict[str, Any] = {"identifiers": (), "person": None, "rows_per_person": "all"}
-    unnamed["weight"] = None
-    spec = one.spec.with_(min_support=support, recode=(), k=None, **unnamed)
+    spec = one.spec.unnamed(min_support=support, recode=(), k=None, weight=None)
     for method in methods:
         try:
             sample = Table.from_frame(frame[rows], spec)

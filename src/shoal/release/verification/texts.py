@@ -127,8 +127,8 @@ def _check_fields(folder: Path, release: Release) -> Claim:
         fields = described_fields(folder)
     except InputError:
         return Claim(PACKAGE, False, "it cannot be read")
-    tables = {"qi": release.qi, "sensitive": release.sensitive}
-    same = all(list(fields.get(name, ())) == frame.columns for name, frame in tables.items())
+    tables = release.large.items()
+    same = all(list(fields.get(name, ())) == runs.columns for name, runs in tables)
     return Claim.of(PACKAGE, same, "its schema differs from the tables")
 
 
