@@ -193,6 +193,8 @@ def test_the_ending_says_how_a_file_is_read(tmp_path: Path) -> None:
         ({"values": ["a"], "any": 3}, "no clear form"),
         ({"group": {"A": ["a"]}}, 'did you mean "groups"'),
         ({"groups": {"A": "a"}}, '"A"'),
+        ({"groups": {"A": {}}}, '"A"'),
+        ({"groups": {"A": {"B": ["a"]}, "C": {}}}, '"C"'),
         ({"groups": {}}, '"groups"'),
         ({"values": []}, '"values"'),
     ],

@@ -81,7 +81,7 @@ def _leaves(
     """Every value with the labels above it, nearest first."""
     for label, body in groups.items():
         labels = (label, *above)
-        if isinstance(body, Mapping):
+        if isinstance(body, Mapping) and body:
             yield from _leaves(body, labels, name=name)
         elif isinstance(body, list) and body:
             yield from ((value, labels) for value in body)
