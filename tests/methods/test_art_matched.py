@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from shoal.auditing.audit import audit
-from shoal.data.datasets import HOSPITAL_QI
 from shoal.data.spec import Event, Spec
 from shoal.data.table import Table
 from shoal.knowledge import Knowledge, as_readers
@@ -20,7 +19,7 @@ from shoal.methods.art.asked import Asked
 from shoal.methods.art.cells import Cells
 from shoal.methods.art.kernels.cut import cut
 from shoal.methods.art.kernels.links import weigh
-from shoal.methods.art.lookalikes import CHANCES_COUNT, MORE_JOINED
+from shoal.methods.art.lookalikes import MORE_JOINED
 from shoal.methods.art.sample import matched_sample
 from shoal.methods.art.seeds import Seeds
 from tests.methods.test_art_blind import hospital_table
@@ -183,28 +182,6 @@ def test_weights_of_a_table_add_up_and_nobody_is_above_what_all_counts_allow(lim
     assert (grouping.weight[told] == 0).any(), "people added by need do not"
     found = audit(table, grouping, knowledge=known, adversary=("joint", "binary"))
     assert found.robust is True
-
-
-def test_where_people_may_stay_as_likely_as_they_were_those_of_a_cell_are_alike(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Somebody likely among others who are not would carry more often in a group with a case than
-    all counts say: the limit that lets them stay so weighs that more than the other does."""
-    table = hospital_table(rows=8000, qi=HOSPITAL_QI, min_support=50, limit="prior")
-    known = Knowledge.of(table)
-    chance = all_counts(table, known).chance[:, 0].clip(1e-3, 1 - 1e-3)
-    apart = []
-    for much in (CHANCES_COUNT[True], CHANCES_COUNT[False]):
-        monkeypatch.setitem(CHANCES_COUNT, True, much)
-        made = Art(knowledge=known).anonymize(table, seed=1)
-        assert made.weight is not None
-        assert made.claims["sample_rate"] == 12
-        logs = np.log(chance / (1 - chance))[made.signature]
-        counting = np.where(made.weight > 0, made.rows, 0)
-        people, total = (np.bincount(made.group, counting * one) for one in (1, logs))
-        middle = (total / np.maximum(people, 1))[made.group]
-        apart.append(float(np.sqrt(np.average((logs - middle) ** 2, weights=counting))))
-    assert apart[0] < 0.9 * apart[1]
 
 
 def test_counts_by_weights_are_nearer_than_by_equal_shares() -> None:

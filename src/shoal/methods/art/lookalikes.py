@@ -24,9 +24,8 @@ LARGEST_ODDS = 1e5
 NOISE = np.float32(1e-3)
 MORE_JOINED = 8
 """Most cells of a matched sample that are joined to one."""
-CHANCES_COUNT = {False: 0.3, True: 3.0}
-"""How much everybody's chance by all counts counts in who of a sample is alike, beside the widest
-feature; by whether people may stay as likely as they were known to be."""
+CHANCES_COUNT = 0.3
+"""How much everybody's chance by all counts counts in who is alike, beside the widest feature."""
 
 
 class Lookalikes:
@@ -64,7 +63,6 @@ class Lookalikes:
         self._number, self._there = number, np.isin(signature, self._kinds)
         self._carrier_kind = np.searchsorted(self._kinds, signature[self._there])
         self._sampled, self._share, self._chance = sampled, self._columns.share, None
-        self._chances_count = CHANCES_COUNT[asked.prior]
         if sampled is not None:
             event = int(groups.table.value_event[x])
             self._share = asked.most(event)[self._kinds]
@@ -128,7 +126,7 @@ class Lookalikes:
         logs = np.log(self._chance / (1.0 - self._chance))
         middle = np.average(logs, weights=everybody)
         apart = np.sqrt(np.average((logs - middle) ** 2, weights=everybody))
-        widest = self._chances_count * float(np.sqrt(place.var(axis=0).max(initial=0.0)))
+        widest = CHANCES_COUNT * float(np.sqrt(place.var(axis=0).max(initial=0.0)))
         feature = np.clip((logs - middle) / max(float(apart), 1e-12), -4.0, 4.0) * widest
         return np.ascontiguousarray(np.column_stack([place, feature]), np.float32)
 
