@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 EXIT_CODES = {True: 0, False: 1, None: 3}
@@ -113,6 +113,11 @@ def readable_words(count: int, by_attributes: int, column: Any = "value") -> str
     known = f"; for {by_attributes:,} of them it can be read by their attributes"
     whom = "1 person is" if count == 1 else f"{count:,} people are"
     return f"{whom} {exact}{known if by_attributes else ''}."
+
+
+def lines_of(certificate: Mapping[str, Any]) -> str:
+    """What the lines of a release are: people, or rows of which somebody may have several."""
+    return "rows" if certificate.get("person", {}).get("rows_per_person") == "all" else "people"
 
 
 def pooled_words(groups: int, hidden: int) -> str:

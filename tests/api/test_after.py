@@ -291,6 +291,17 @@ def test_a_ledger_that_was_changed_is_refused(home: Path, tmp_path: Path, how: s
     assert not shoal.verify(home / "release-1", private=private).confirmed
 
 
+@pytest.mark.parametrize("month", [0, 1])
+def test_a_release_with_a_ledger_has_a_report(home: Path, tmp_path: Path, month: int) -> None:
+    """It was taken for another release than that of its private folder."""
+    out = tmp_path / "report.html"
+    done = shoal_("report", home / f"release-{month}", "--report", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Robust at r = 3" in out.read_text(encoding="utf-8")
+    told = shoal.verify(home / f"release-{month}").on_trust
+    assert "the hash of the ledger" in told
+
+
 def test_what_cannot_follow_is_refused(home: Path) -> None:
     private, frame = home / "release-1-private", table_of_month(2)
     for spec, word in (
@@ -305,6 +316,8 @@ def test_what_cannot_follow_is_refused(home: Path) -> None:
         shoal.anonymize(frame, SPEC, method="anatomy", after=private)
     with pytest.raises(shoal.InputError, match="holds no ledger"):
         shoal.anonymize(frame, SPEC, after=home)
+    with pytest.raises(shoal.InputError, match="is no folder"):
+        shoal.anonymize(frame, SPEC, after=home / "nowhere")
     with pytest.raises(shoal.InputError, match="does not name everybody once"):
         shoal.anonymize(
             frame.with_columns(patient=pl.lit("x")),

@@ -120,6 +120,13 @@ def test_what_cannot_be_is_refused_before_the_search() -> None:
         Art().anonymize(common(r=1.77))
 
 
+@pytest.mark.parametrize("r", [1.8, 400.0, 1e9])
+def test_the_bound_is_the_same_whatever_is_asked(r: float) -> None:
+    """For 1e9 it said that every r above 1 is impossible: it was sought in equal steps."""
+    with pytest.raises(InputError, match=r"Every r above 1\.76 is impossible"):
+        Art().anonymize(common(r=r))
+
+
 def test_what_the_bound_does_not_hold_for_is_searched() -> None:
     assert Art(max_suppression=1).anonymize(common()).published
     assert Art(max_suppression=0.3).anonymize(common(limit="prior")).published

@@ -231,6 +231,7 @@ def test_readme_says_of_how_many_people_values_are_pooled(release: Release, tmp_
     assert (people > 0) == (release.certificate["groups"]["pooled"] > 0)
     groups = release.certificate["groups"]["pooled"]
     assert (pooled_words(groups, people) in text) == (people > 0)
+    assert ("does not cover what stands behind (other)" in text) == (people > 0)
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

@@ -24,6 +24,7 @@ from shoal.names import Model, Reading
 from shoal.plain import plain
 from shoal.wording import (
     EXIT_CODES,
+    lines_of,
     pooled_words,
     seed_words,
     weights_words,
@@ -209,7 +210,8 @@ def _show(release: Release, audit: Audit, facts: Facts | None) -> None:
         "not guaranteed)."
     )
     say(
-        f"{audit.published:,} of {audit.rows:,} people published in {groups['count']:,} groups; "
+        f"{audit.published:,} of {audit.rows:,} {lines_of(certificate)} published in "
+        f"{groups['count']:,} groups; "
         f"{groups['with_event']:,} have a protected value, {groups['mean_with_event']:.1f} people "
         f"each on average; {audit.suppressed:,} left out ({rows['suppressed_with_event']:,} with a "
         "protected value)."

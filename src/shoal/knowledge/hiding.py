@@ -78,7 +78,7 @@ EVENTS = 64
 """How many events are looked at, those with the most cases."""
 SLACK = 1e-6
 """Rounding never proves anything impossible."""
-STEPS = 16
+STEPS = 20
 
 
 _Tight = dict[int, list[Sides]]
@@ -155,16 +155,17 @@ class Hiding:
         return max(by_event, default=0) if self._several else sum(by_event)
 
     def largest_scale(self, most_lost: float) -> float:
-        """By how much every r has to be multiplied, at the least, for no more to be lost."""
+        """By how much every r can be multiplied at most for no more to be lost: above it more are;
+        1 if that is proven of no smaller one."""
         low, high, among = 1.0 / float(self._r.max()), 1.0, self._tight
         for _ in range(STEPS):
-            middle = (low + high) / 2
+            middle = float(np.sqrt(low * high))
             tight, scarce = self._losing(among, middle)
             if self._people(scarce) <= most_lost:
                 low = middle
             else:
                 high, among = middle, tight
-        return low
+        return high
 
 
 def _scarce(sides: Sides, event: int, place: int, r: float) -> Scarce:

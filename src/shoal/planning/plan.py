@@ -246,7 +246,7 @@ def _impossible_above(table: Table, hiding: Hiding) -> float | None:
     if table.spec.limit == "prior" or any(event.r for event in table.events):
         return None
     scale = hiding.at(LARGE_R).largest_scale(MAX_LOST * table.carriers)
-    return math.ceil(100 * LARGE_R * scale) / 100
+    return math.ceil(100 * LARGE_R * scale) / 100 if scale < 1.0 else None
 
 
 def coverage_bound(

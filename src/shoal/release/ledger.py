@@ -211,9 +211,9 @@ def read_ledger(private: Path) -> tuple[dict[str, Any], pl.DataFrame]:
     if not (private / CHAIN).is_file():
         raise InputError(
             "ledger-none",
-            f'"{private}" holds no ledger.',
-            "Make the first release with --ledger; to publish beside one without it, judge both "
-            "(shoal audit --releases).",
+            f'"{private}" {"holds no ledger" if private.is_dir() else "is no folder"}.',
+            "Name the private folder of a release that was made with --ledger; to publish beside "
+            "one without it, judge both (shoal audit --releases).",
         )
     try:
         plain = json.loads((private / CHAIN).read_text(encoding="utf-8"))

@@ -23,6 +23,7 @@ from shoal.wording import (
     adversaries_words,
     apart_words,
     limit_words,
+    lines_of,
     plain_percent,
     pooled_words,
     readable_words,
@@ -52,8 +53,9 @@ def readme_text(release: Release, names: dict[str, str]) -> str:
     parts = [
         "A RELEASE MADE BY SHOAL",
         filled(
-            f"{rows['published']:,} people in {groups['count']:,} groups. Published is who belongs "
-            f"to a group ({GID}) and which values occur in it, not who has which, unless all of "
+            f"{rows['published']:,} {lines_of(certificate)} in {groups['count']:,} groups. "
+            f"Published is who belongs to a group ({GID}) and which values occur in it, not who "
+            "has which, unless all of "
             "them have the same one. " + " ".join([_readable(release), *_looked_up(release)])
         ),
         "\n".join(["THE FILES", *_files(release, names)]),

@@ -121,6 +121,11 @@ def _counting(release: Release, names: dict[str, str]) -> str:
         "say who of its people has which value: in about 95 of 100 counts the truth lies within "
         "1.96 standard errors of the estimate. "
     )
+    if release.pooled_people:
+        told += (
+            "It does not cover what stands behind (other): that is reckoned from groups whose "
+            "values are published. "
+        )
     if release.form == "generalized":
         told += "That values are spread evenly over ranges is taken for granted there. "
     elif release.weight is None:

@@ -22,7 +22,10 @@ def test_an_older_release_is_confirmed_and_said_to_be_older() -> None:
         found = verify(OLDER, table=table)
         assert found.confirmed, found
         assert found.robust
-        assert "pages, order and spelling, which are another version's" in found.on_trust
+        assert (
+            "README.txt, datapackage.json, order and spelling, which are another version's"
+            in found.on_trust
+        )
     assert found.adversaries == ("joint", "binary", "all-views")
     assert shoal.Release.load(OLDER).count() == 400
 

@@ -34,6 +34,11 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return home
 
 
+def test_rows_are_not_called_people(saved: Path) -> None:
+    readme = " ".join((saved / "release" / "README.txt").read_text("utf-8").split())
+    assert f"{len(STAYS):,} rows in " in readme
+
+
 def test_with_the_record_of_rows_nothing_of_it_is_taken_on_trust(saved: Path) -> None:
     told = verify(saved / "release", table=STAYS, private=saved / "private")
     assert told.confirmed

@@ -121,8 +121,10 @@ def release_facts(
 
 
 def certificate_digest(certificate: Mapping[str, Any]) -> str:
-    """Tells one release from another, whether its certificate is in memory or was read."""
-    plain = {key: value for key, value in certificate.items() if key != "files"}
+    """Tells one release from another, whether its certificate is in memory or was read, with the
+    hashes of what was written after it."""
+    written = ("files", "ledger")
+    plain = {key: value for key, value in certificate.items() if key not in written}
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 

@@ -82,6 +82,8 @@ def taken_on_trust(
     models = "models" in certificate["knowledge"]
     words += [told for part, told in ON_TRUST.items() if models or part != "knowledge.models"]
     words.append("who is in which group")
+    if "ledger" in certificate:
+        words.append("the hash of the ledger")
     if "weights" in certificate:
         words.append("how weights were made, within limits")
     lookup = certificate["audit"].get("lookup") or {}
@@ -96,7 +98,9 @@ def taken_on_trust(
     if recomputed and certificate["rows"]["values_changed"]:
         words.append("which values were changed")
     if not same_software(dict(certificate)):
-        words.append("pages, order and spelling, which are another version's")
+        words.append(
+            "README.txt, datapackage.json, order and spelling, which are another version's"
+        )
     elif not same_words(dict(certificate)):
         words.append("README.txt, which other code wrote")
     return tuple(words)
