@@ -126,8 +126,7 @@ class SparkEngine:
 
     def write_rows(self, dealt: Any, path: Path, *, rows: int) -> None:
         """Writes the same as a folder of parts, whole or not at all."""
-        with watched(self.session, f"writing {path.name} on Spark", self.progress):
-            write_frame(dealt, path, rows=rows)
+        write_frame(dealt, path, rows=rows, progress=self.progress)
 
     def frame(self, runs: Runs) -> Any:
         """A published table as a Spark frame."""
@@ -135,8 +134,7 @@ class SparkEngine:
 
     def write(self, runs: Runs, path: Path) -> None:
         """Writes one published table as a folder of parts, whole or not at all."""
-        with watched(self.session, f"writing {path.name} on Spark", self.progress):
-            write_parts(self.session, runs, path)
+        write_parts(self.session, runs, path, self.progress)
 
 
 def _typed(lines: pl.DataFrame, source: Any, decimal: str | None) -> pl.DataFrame:

@@ -25,12 +25,15 @@ GROUP = ("spark.jobGroup.id", "spark.job.description", "spark.job.interruptOnCan
 """What a job group is told by; the user may have one already."""
 EVERY = 0.5
 """Seconds between two looks at how far the jobs are."""
+LINGERING = 1.0
+"""Seconds in which tasks of a job that was stopped may still write."""
 
 
 @contextmanager
 def watched(session: SparkSession, step: str, progress: Progress = silent) -> Iterator[None]:
     """Jobs that are started within the block are one group: `progress` hears how many of their
-    tasks are done, and a block that is left by an exception stops them."""
+    tasks are done, and a block that is left by an exception stops them. A folder that they write to
+    is cleared outside of it."""
     context = _context(session)
     if context is None:
         with _tagged(session, step, progress):
@@ -45,6 +48,7 @@ def watched(session: SparkSession, step: str, progress: Progress = silent) -> It
         yield
     except BaseException:
         context.cancelJobGroup(name)
+        time.sleep(LINGERING)
         raise
     finally:
         ended.set()
@@ -71,6 +75,7 @@ def _tagged(session: SparkSession, step: str, progress: Progress) -> Iterator[No
         yield
     except BaseException:
         session.interruptTag(tag)
+        time.sleep(LINGERING)
         raise
     finally:
         session.removeProgressHandler(heard)
@@ -120,8 +125,6 @@ SCRATCH = "spark.shoal.scratch"
 """The setting of a session that says where: a folder that this process and all executors see under
 the same name. Without it, the system's folder for temporary files, which serves where all of them
 run on one machine."""
-LINGERING = 1.0
-"""Seconds in which tasks of a job that was stopped may still write."""
 
 
 @contextmanager

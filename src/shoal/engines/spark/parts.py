@@ -24,8 +24,9 @@ from shoal.data.sources.guard import guarded
 from shoal.data.storage.replace import replace_folder
 from shoal.engines.runs import GID, Runs
 from shoal.engines.spark.brought import kind_of
-from shoal.engines.spark.jobs import address
+from shoal.engines.spark.jobs import address, watched
 from shoal.errors import InputError
+from shoal.groups import Progress
 from shoal.groups.ragged import Ragged
 
 if TYPE_CHECKING:
@@ -134,20 +135,20 @@ SETTINGS = {
 }
 
 
-def write_parts(session: SparkSession, runs: Runs, path: Path) -> None:
+def write_parts(session: SparkSession, runs: Runs, path: Path, progress: Progress) -> None:
     """Writes one published table to the folder `path`, whole or not at all; its name's ending says
     in which form. The folder has to be one that executors see too."""
     kind = path.suffix[1:]
-    with replace_folder(path) as new, _set(session, SETTINGS):
+    with replace_folder(path) as new, _writing(session, path, progress):
         (_write_csv if kind == "csv" else _write_parquet)(session, runs, new / "spark")
         for number in range(len(part_starts(runs))):
             _the_part(new / "spark", number).rename(new / f"part-{number:05}.{kind}")
         shutil.rmtree(new / "spark")
 
 
-def write_frame(frame: DataFrame, path: Path, *, rows: int) -> None:
+def write_frame(frame: DataFrame, path: Path, *, rows: int, progress: Progress) -> None:
     """Writes a frame of so many rows to the folder `path` in the same way, in parts as they are."""
-    with replace_folder(path) as new, _set(frame.sparkSession, SETTINGS):
+    with replace_folder(path) as new, _writing(frame.sparkSession, path, progress):
         frame.write.parquet(address(new / "spark"), compression="zstd")
         for number, file in enumerate(sorted((new / "spark").glob("part-*.parquet"))):
             file.rename(new / f"part-{number:05}.parquet")
@@ -155,6 +156,13 @@ def write_frame(frame: DataFrame, path: Path, *, rows: int) -> None:
         written = sorted(new.iterdir())
         if not written or pl.scan_parquet(written).select(pl.len()).collect().item() != rows:
             raise _unseen()
+
+
+@contextmanager
+def _writing(session: SparkSession, path: Path, progress: Progress) -> Iterator[None]:
+    told = f"writing {path.name} on Spark"
+    with _set(session, SETTINGS), watched(session, told, progress):
+        yield
 
 
 def _write_parquet(session: SparkSession, runs: Runs, folder: Path) -> None:
