@@ -211,7 +211,7 @@ def read_ledger(private: Path) -> tuple[dict[str, Any], pl.DataFrame]:
     if not (private / CHAIN).is_file():
         raise InputError(
             "ledger-none",
-            f'"{private}" {"holds no ledger" if private.is_dir() else "is no folder"}.',
+            f'"{private}" is no private folder with a ledger.',
             "Name the private folder of a release that was made with --ledger; to publish beside "
             "one without it, judge both (shoal audit --releases).",
         )
